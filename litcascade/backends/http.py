@@ -1,0 +1,239 @@
+"""Any OpenAI-compatible server, made for vLLM's: several endpoints, adaptive concurrency, bounded retries of our own."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from litcascade.backends.base import BACKENDS, Came, reply_of
+from litcascade.backends.limits import Limiter, backoff
+from litcascade.backends.structured import ServerSaid, StructuredClient
+from litcascade.errors import BackendError, InputError
+from litcascade.schemas import JsonShape, LabelShape, ModelSpec, Reply, Request
+
+RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+REFUSED = {400, 413, 422}
+DOWN_AFTER = 5
+
+
+@dataclass
+class _Endpoint:
+    url: str
+    in_flight: int = 0
+    rests_until: float = 0.0
+    structured: StructuredClient | None = None
+
+
+class HttpBackend:
+    """Asks one model at one or more endpoints that serve it.
+
+    Retries 429, 5xx, time-outs and broken connections with back-off; never 400, 413 or 422, which come back as a
+    refused reply. After `DOWN_AFTER` requests in a row that used up their retries it says so and stops asking.
+    """
+
+    def __init__(self, name: str, spec: ModelSpec, *, pause: float = 0.5) -> None:
+        self.name = name
+        self.spec = spec
+        self.pause = pause
+        self.limiter = Limiter(spec.concurrency)
+        self._endpoints = [_Endpoint(url.rstrip("/")) for url in spec.endpoints]
+        self._session: aiohttp.ClientSession | None = None
+        self._failures_in_row = 0
+        self._key = os.environ.get(spec.api_key_env) if spec.api_key_env else None
+        if spec.api_key_env and not self._key:
+            raise InputError(f"model '{name}' needs its key in the environment variable {spec.api_key_env}, which is not set")
+
+    async def engine(self) -> str:
+        """`vllm VERSION` where the server says so, else the dialect's name."""
+        served = await self.served_models()
+        if self.spec.model not in served:
+            raise BackendError(
+                f"{self._endpoints[0].url} does not serve '{self.spec.model}' but {', '.join(served) or 'nothing'}; "
+                f"mend model under [models.{self.name}]",
+                fatal=True,
+            )
+        root = self._endpoints[0].url.removesuffix("/v1")
+        status, body = await self._get(f"{root}/version")
+        version = json.loads(body).get("version") if status == 200 else None
+        return f"{self.spec.dialect} {version}" if version else self.spec.dialect
+
+    async def revision(self) -> str:
+        """What the protocol says: servers do not tell the revision of their weights."""
+        return self.spec.revision
+
+    async def served_models(self) -> list[str]:
+        """Names of the models that the first endpoint serves."""
+        status, body = await self._get(f"{self._endpoints[0].url}/models")
+        if status != 200:
+            raise BackendError(f"{self._endpoints[0].url}/models answered HTTP {status}", fatal=status in (401, 403, 404))
+        try:
+            return [str(item["id"]) for item in json.loads(body)["data"]]
+        except (ValueError, KeyError, TypeError):
+            raise BackendError(f"{self._endpoints[0].url} is no OpenAI-compatible server", fatal=True) from None
+
+    async def ask(self, requests: Sequence[Request]) -> AsyncGenerator[Came, None]:
+        """Put all requests at once, bounded by the limiter; yield replies as they come."""
+        tasks = [asyncio.create_task(self._one(request)) for request in requests]
+        try:
+            for done in asyncio.as_completed(tasks):
+                yield await done
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session:
+            await self._session.close()
+        for endpoint in self._endpoints:
+            if endpoint.structured:
+                await endpoint.structured.close()
+
+    async def _one(self, request: Request) -> Came:
+        last = "no try was made"
+        for attempt in range(self.spec.retries + 1):
+            async with self.limiter.slot():
+                if self._failures_in_row >= DOWN_AFTER:
+                    return request.key, BackendError(self._down(), fatal=True)
+                outcome = await self._try(request)
+            if isinstance(outcome, Reply):
+                self._failures_in_row = 0
+                self.limiter.went_well()
+                return request.key, outcome
+            if outcome.fatal:
+                return request.key, BackendError(outcome.words, fatal=True, attempts=attempt + 1)
+            last = outcome.words
+            self.limiter.overloaded()
+            if attempt < self.spec.retries:
+                await asyncio.sleep(backoff(attempt, self.pause, outcome.retry_after))
+        self._failures_in_row += 1
+        return request.key, BackendError(last, attempts=self.spec.retries + 1)
+
+    async def _try(self, request: Request) -> "Reply | _Failed":
+        endpoint = min(self._endpoints, key=lambda e: (e.rests_until > time.monotonic(), e.in_flight))
+        endpoint.in_flight += 1
+        started = time.monotonic()
+        try:
+            if isinstance(request.shape, JsonShape):
+                body, raw = await self._post_structured(endpoint, request)
+            else:
+                body, raw = await self._post(endpoint, request)
+        except ServerSaid as said:
+            if said.status in REFUSED:
+                seconds = round(time.monotonic() - started, 4)
+                return Reply(key=request.key, text=None, refused=_words(said.body), seconds=seconds, raw=said.body)
+            return self._failure(endpoint, said)
+        except (aiohttp.ClientError, TimeoutError, OSError, BackendError) as error:
+            endpoint.rests_until = time.monotonic() + self.pause
+            return _Failed(f"{endpoint.url}: {type(error).__name__} {str(error)[:160]}".strip())
+        finally:
+            endpoint.in_flight -= 1
+        return reply_of(request.key, body, raw, time.monotonic() - started)
+
+    def _failure(self, endpoint: _Endpoint, said: ServerSaid) -> "_Failed":
+        words = f"{endpoint.url} answered HTTP {said.status}: {_words(said.body)[:160]}"
+        if said.status in RETRIED or said.status >= 500:
+            endpoint.rests_until = time.monotonic() + self.pause
+            return _Failed(words, retry_after=_seconds(said.retry_after))
+        return _Failed(words, fatal=True)
+
+    async def _post(self, endpoint: _Endpoint, request: Request) -> tuple[dict[str, Any], str]:
+        session = self._open()
+        async with session.post(f"{endpoint.url}/chat/completions", json=self.payload(request)) as response:
+            raw = await response.text(errors="replace")
+            if response.status != 200:
+                raise ServerSaid(response.status, raw, response.headers.get("Retry-After"))
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            raise BackendError(f"HTTP 200 without JSON: {raw[:80]!r}") from None
+        return (body, raw) if isinstance(body, dict) else ({}, raw)
+
+    async def _post_structured(self, endpoint: _Endpoint, request: Request) -> tuple[dict[str, Any], str]:
+        if endpoint.structured is None:
+            endpoint.structured = StructuredClient(endpoint.url, self._key, self.spec.timeout)
+        arguments = self.payload(request)
+        return await endpoint.structured.ask(request, arguments)
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        """The body of the call; JSON shapes get their response format from instructor."""
+        sampling = request.sampling
+        body: dict[str, Any] = {
+            "model": self.spec.model,
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "temperature": sampling.temperature,
+            "max_tokens": sampling.max_tokens,
+        }
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed
+        if sampling.top_logprobs:
+            body |= {"logprobs": True, "top_logprobs": sampling.top_logprobs}
+        if isinstance(request.shape, LabelShape):
+            body |= _constraint(request.shape, self.spec.dialect)
+        return body
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            connector = aiohttp.TCPConnector(limit=0)
+            timeout = aiohttp.ClientTimeout(total=self.spec.timeout)
+            self._session = aiohttp.ClientSession(connector=connector, headers=headers, timeout=timeout)
+        return self._session
+
+    async def _get(self, url: str) -> tuple[int, str]:
+        try:
+            async with self._open().get(url, timeout=aiohttp.ClientTimeout(total=20)) as response:
+                return response.status, await response.text(errors="replace")
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise BackendError(
+                f"{url.rsplit('/', 1)[0]} cannot be reached ({type(error).__name__}); "
+                f"start the server or mend endpoints under [models.{self.name}]",
+                fatal=True,
+            ) from None
+
+    def _down(self) -> str:
+        places = ", ".join(endpoint.url for endpoint in self._endpoints)
+        return f"{places}: {DOWN_AFTER} requests in a row got no reply; the server is taken to be down"
+
+
+@dataclass(frozen=True)
+class _Failed:
+    words: str
+    fatal: bool = False
+    retry_after: float | None = None
+
+
+def _constraint(shape: LabelShape, dialect: str) -> dict[str, Any]:
+    if dialect == "llama.cpp":
+        return {"grammar": "root ::= " + " | ".join(json.dumps(label) for label in shape.labels)}
+    return {"structured_outputs": {"choice": list(shape.labels)}}
+
+
+def _words(body: str) -> str:
+    """The message inside an error body of any common form."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        return " ".join(body.split())[:600]
+    error = content.get("error", content) if isinstance(content, dict) else content
+    message = error.get("message", error) if isinstance(error, dict) else error
+    return " ".join(str(message).split())[:600]
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return max(0.0, float(text)) if text else None
+    except ValueError:
+        return None
+
+
+@BACKENDS.register("http")
+def make_http(name: str, spec: ModelSpec, folder: Path) -> HttpBackend:  # noqa: ARG001  (all makers are called alike)
+    """The backend for `backend = "http"`."""
+    return HttpBackend(name, spec)

@@ -1,0 +1,248 @@
+"""Commands of `litcascade`. Everything heavy is imported inside the command that needs it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from litcascade import __version__
+from litcascade.errors import InputError, LitcascadeError
+
+app = typer.Typer(
+    name="litcascade",
+    help="Screen and extract a systematic review with open-weight language models; no record is lost in silence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+model_app = typer.Typer(help="Weights for the embedded engine.", no_args_is_help=True)
+app.add_typer(model_app, name="model")
+
+ReviewOption = Annotated[Path, typer.Option("--review", help="Folder of the review.", show_default="here")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+HERE = Path()
+
+
+def main() -> None:
+    """Run the command line; a known error is one line on stderr and an exit code that scripts can use."""
+    try:
+        code = app(standalone_mode=False)
+    except LitcascadeError as error:
+        _fail(" ".join(str(error).split()), error.exit_code)
+    except typer.Abort:
+        _fail("stopped", 130)
+    except KeyboardInterrupt:
+        _fail("stopped; run the command again to go on", 130)
+    except BrokenPipeError:
+        sys.exit(0)
+    except OSError as error:
+        _fail(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
+    except Exception as error:
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show()
+        sys.exit(getattr(error, "exit_code", 2))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(words: str, code: int) -> None:
+    print(f"error: {words}", file=sys.stderr)  # noqa: T201  (the command line prints)
+    sys.exit(code)
+
+
+def _say(words: str) -> None:
+    typer.echo(words)
+
+
+@app.callback(invoke_without_command=True)
+def _options(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+    if version:
+        _say(f"litcascade {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="Folder of the new review.")] = HERE) -> None:
+    """Write a commented protocol (review.toml) to fill in."""
+    from importlib import resources
+
+    from litcascade.pipeline.review import PROTOCOL_NAME
+
+    target = folder / PROTOCOL_NAME
+    if target.exists():
+        raise InputError(f"{target}: is there already; edit it, or name another folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text((resources.files("litcascade.cli") / "review_template.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    _say(f"wrote {target}; fill in question and criteria, then: litcascade check --review {folder}")
+
+
+@app.command()
+def check(
+    review: ReviewOption = HERE,
+    no_models: Annotated[bool, typer.Option("--no-models", help="Validate the protocol only.")] = False,
+    json_out: JsonOption = False,
+) -> None:
+    """Validate the protocol and probe its models: constraint, reasoning field, chat template, cut prompts."""
+    from litcascade.cli.checking import check_models
+    from litcascade.cli.show import print_json, print_tables
+    from litcascade.pipeline.review import open_review
+
+    opened = open_review(review)
+    tables, findings, failed = ([], [], False) if no_models else check_models(opened)
+    if json_out:
+        print_json({"protocol": "valid", "models": findings})
+    else:
+        _say(f"{opened.folder / 'review.toml'}: valid ({len(opened.protocol.criteria)} criteria, "
+             f"stages {', '.join(name for name, _ in opened.protocol.stages.items())})")  # fmt: skip
+        print_tables(tables)
+    if failed:
+        raise typer.Exit(3)
+
+
+@app.command()
+def amend(
+    author: Annotated[str, typer.Option("--author", help="Who changed the criteria.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why.")],
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Record that question, criteria or fields changed; people's decisions that the change touches are queued again."""
+    from dataclasses import asdict
+
+    from litcascade.cli.show import print_json
+    from litcascade.pipeline.amending import amend as record
+    from litcascade.pipeline.review import open_review
+
+    if not author.strip() or not reason.strip():
+        raise InputError("an amendment needs an author and a reason")
+    opened = open_review(review)
+    with opened.open() as store:
+        done = record(opened, store, author.strip(), reason.strip())
+    if json_out:
+        print_json(asdict(done))
+        return
+    for change in done.changes:
+        _say(f"{change.what}: {change.how} (at {', '.join(change.stages)})")
+    _say(f"recorded; {done.requeued} decision(s) of people are queued again, models are asked anew by the next run")
+
+
+@model_app.command("list")
+def model_list(json_out: JsonOption = False) -> None:
+    """Show the weights that can be pulled, and which are here."""
+    from litcascade.backends.models import KNOWN, folder
+    from litcascade.cli.show import print_json, print_tables
+    from litcascade.report import Table
+
+    rows = [[w.name, f"{w.size / 1e6:,.0f} MB", (folder() / w.file).exists(), w.licence, w.about] for w in KNOWN.values()]
+    if json_out:
+        print_json([{"name": r[0], "size": r[1], "here": r[2], "licence": r[3], "about": r[4]} for r in rows])
+    else:
+        print_tables([Table(f"Weights (kept in {folder()})", ["name", "size", "here", "licence", "about"], rows)])
+
+
+@model_app.command("pull")
+def model_pull(name: Annotated[str, typer.Argument(help="A name that `litcascade model list` shows.")]) -> None:
+    """Bring weights and check their hash."""
+    from litcascade.cli.progress import pull_with_progress
+
+    _say(f"{pull_with_progress(name)}: here, hash checked")
+
+
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(help="An export (RIS, CSV), a folder of full texts, or a table of labels.")],
+    as_: Annotated[str, typer.Option("--as", help="records, texts, gold or decisions; told from the path if left out.")] = "",
+    by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Import records, full texts, gold labels or people's decisions, with a receipt."""
+    from litcascade.cli.importing import import_any
+
+    import_any(review, path, as_, by, json_out)
+
+
+@app.command()
+def run(
+    review: ReviewOption = HERE,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not probe the models first.")] = False,
+    json_out: JsonOption = False,
+) -> None:
+    """Run every stage for what is pending. Stop it anywhere (Ctrl-C) and run it again: nothing is asked twice."""
+    from litcascade.cli.running import run_and_print
+    from litcascade.pipeline.review import open_review
+
+    raise typer.Exit(run_and_print(open_review(review), probed=not no_check, json_out=json_out))
+
+
+@app.command()
+def status(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
+    """Show where every record stands; while a run holds the review, its progress."""
+    from litcascade.cli.running import show_status
+    from litcascade.pipeline.review import open_review
+
+    show_status(open_review(review), json_out)
+
+
+@app.command()
+def trace(
+    record: Annotated[str, typer.Argument(help="Id of a record.")],
+    prompts: Annotated[bool, typer.Option("--prompts", help="Show the whole prompts.")] = False,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Take one record through the stages one step at a time, and show every question and answer."""
+    from litcascade.cli.tracing import show_trace
+    from litcascade.pipeline.review import open_review
+
+    show_trace(open_review(review), record, prompts, json_out)
+
+
+@app.command()
+def score(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
+    """Score the models' verdicts against gold labels."""
+    from litcascade.cli.running import show_report
+    from litcascade.pipeline.review import open_review
+
+    show_report(open_review(review), json_out, scores_only=True)
+
+
+@app.command()
+def report(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
+    """Show ledger, scores, amendments and calls."""
+    from litcascade.cli.running import show_report
+    from litcascade.pipeline.review import open_review
+
+    show_report(open_review(review), json_out)
+
+
+@app.command()
+def export(
+    what: Annotated[str, typer.Argument(help="records, queue, extractions or replies.")],
+    file: Annotated[Path, typer.Argument(help="File to write; for records the ending (.ris, .csv) is the format.")],
+    review: ReviewOption = HERE,
+) -> None:
+    """Write records with decisions, the queue for people, extractions, or the recorded replies."""
+    from litcascade.pipeline.exporting import export as write
+    from litcascade.pipeline.review import open_review
+
+    opened = open_review(review)
+    with opened.open() as store:
+        count = write(opened, store, what, file)
+    _say(f"wrote {count} row(s) to {file}")
+
+
+@app.command()
+def demo(
+    into: Annotated[Path, typer.Option("--into", help="Folder of the demo review.")] = Path("demo-review"),
+    json_out: JsonOption = False,
+) -> None:
+    """Run an invented review of 30 records end to end on a small embedded model (1.1 GB, pulled once)."""
+    from litcascade.cli.running import run_demo
+
+    raise typer.Exit(run_demo(into, json_out))

@@ -1,0 +1,116 @@
+"""`run`, `status`, `score`, `report`, `demo`."""
+
+import asyncio
+from pathlib import Path
+
+import typer
+
+from litcascade.cli.progress import ProgressLine, pull_with_progress
+from litcascade.cli.show import print_json, print_tables
+from litcascade.errors import StoreError
+from litcascade.pipeline.events import read_events
+from litcascade.pipeline.ledger import read_ledger
+from litcascade.pipeline.reporting import ledger_table, reasons_table, report_tables, score_tables
+from litcascade.pipeline.review import Review
+from litcascade.pipeline.run import Outcome, run_review
+from litcascade.pipeline.scoring import score_review
+from litcascade.report import Table
+
+
+def run_and_print(review: Review, *, probed: bool, json_out: bool) -> int:
+    """Run, print how it ended, and return the exit code."""
+    outcome = _run(review, probed=probed)
+    if json_out:
+        print_json(_plain(outcome))
+    else:
+        reasons = reasons_table(outcome.ledger)
+        print_tables([ledger_table(outcome.ledger), *([reasons] if reasons else [])])
+        spent = outcome.spent
+        typer.echo(
+            f"{outcome.status}: {outcome.words}\n{spent.calls} call(s), {spent.from_store} answer(s) from the store, "
+            f"{spent.prompt_tokens:,} prompt tokens ({spent.cached_tokens:,} cached), {spent.completion_tokens:,} answer tokens"
+        )
+    return outcome.exit_code
+
+
+def _run(review: Review, *, probed: bool = True) -> Outcome:
+    with review.open() as store, ProgressLine() as progress:
+        return asyncio.run(run_review(review, store, observer=progress, probed=probed))
+
+
+def _plain(outcome: Outcome) -> dict[str, object]:
+    spent = {name: value for name, value in vars(outcome.spent).items() if name != "started"}
+    return {"run": outcome.run_id, "status": outcome.status, "detail": outcome.words, "ledger": outcome.ledger, "spent": spent}
+
+
+def show_status(review: Review, json_out: bool) -> None:
+    """The ledger from the store, or the progress of the run that holds it."""
+    events = read_events(review.events_path)
+    try:
+        with review.open(read_only=True) as store:
+            ledger = read_ledger(store, review.protocol)
+    except StoreError as error:
+        if "another process" not in str(error):
+            raise
+        last = events[-1] if events else {"event": "none"}
+        if json_out:
+            print_json({"running": True, "last event": last})
+        else:
+            words = ", ".join(f"{name} {value}" for name, value in last.items() if name not in ("event", "at"))
+            typer.echo(f"a run holds the review; last event: {last['event']} ({words}) at {str(last.get('at', ''))[:19]}")
+        return
+    ended = next((event for event in reversed(events) if event["event"] == "run ended"), None)
+    if json_out:
+        print_json({"running": False, "ledger": ledger, "last run": ended})
+        return
+    reasons = reasons_table(ledger)
+    print_tables([ledger_table(ledger), *([reasons] if reasons else [])])
+    if ended:
+        typer.echo(f"last run {str(ended['at'])[:16]}: {ended['status']}: {ended['detail']}")
+
+
+def show_report(review: Review, json_out: bool, *, scores_only: bool = False) -> None:
+    """Ledger and scores, or the scores alone."""
+    with review.open() as store:
+        if scores_only:
+            scores = score_review(review, store)
+            tables, ledger = score_tables(scores), None
+        else:
+            tables, ledger, scores = report_tables(review, store)
+    if json_out:
+        print_json({"ledger": ledger, "scores": scores} if ledger is not None else {"scores": scores})
+    elif tables:
+        print_tables(tables)
+    else:
+        typer.echo("nothing to score: import gold labels with `litcascade import FILE --as gold`")
+
+
+def run_demo(into: Path, json_out: bool) -> int:
+    """Lay out the demo review, pull its model, run it, and print ledger, scores and where the files are."""
+    from litcascade.pipeline.demo import MODEL, fill, lay_out
+
+    review = lay_out(into)
+    fill(review)
+    if not json_out:
+        typer.echo("The demo review: 30 invented records, 8 invented reports. Its model is small: it is for trying the program out,")
+        typer.echo("and its decisions are not what a larger model would give. Stop it with Ctrl-C; run it again to go on.")
+    pull_with_progress(MODEL)
+    outcome = _run(review)
+    with review.open() as store:
+        tables, ledger, scores = report_tables(review, store)
+    if json_out:
+        print_json({**_plain(outcome), "scores": scores, "ledger": ledger})
+        return outcome.exit_code
+    print_tables([*tables, _files(review)])
+    typer.echo(f"{outcome.status}: {outcome.words}")
+    return outcome.exit_code
+
+
+def _files(review: Review) -> Table:
+    rows = [
+        [str(review.folder / "review.toml"), "the protocol"],
+        [str(review.store_path), "everything else: open it with DuckDB, or `litcascade export`"],
+        [str(review.folder / "texts"), "the full texts"],
+    ]
+    notes = [f"next: litcascade trace D03 --review {review.folder}", f"      litcascade export queue queue.csv --review {review.folder}"]
+    return Table("Files", ["file", "what it is"], rows, notes)

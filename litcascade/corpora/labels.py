@@ -1,0 +1,160 @@
+"""Labels from tables: people's decisions, gold labels and gold fields. Only known forms become labels."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from litcascade.corpora.abstracts import nothing
+from litcascade.corpora.encoding import read_text
+from litcascade.corpora.table import ALIASES, read_rows
+from litcascade.errors import InputError
+from litcascade.schemas import Decision, FieldSpec
+
+_FORMS: dict[str, Decision] = {
+    "include": "include", "included": "include", "yes": "include", "1": "include", "relevant": "include",
+    "exclude": "exclude", "excluded": "exclude", "no": "exclude", "0": "exclude", "irrelevant": "exclude",
+}  # fmt: skip
+_COLUMNS = {
+    "title_abstract": ("title_abstract", "label_title_abstract", "label_abstract", "abstract_label"),
+    "full_text": ("full_text", "label_full_text", "label_included", "final_label"),
+}
+_REASONS = ("full_text_reason", "full_text_exclusion_reason", "exclusion_reason", "reason")
+
+
+@dataclass(frozen=True)
+class Label:
+    """A person's label of a record at a stage."""
+
+    record_id: str
+    stage: str
+    decision: Decision
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class FieldLabel:
+    """A person's value of one extraction field."""
+
+    record_id: str
+    field: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A person's decision on a queued record; `unsure` keeps it queued."""
+
+    record_id: str
+    stage: str
+    decision: Decision | None
+    unsure: bool
+    who: str | None
+    criterion: str | None
+    note: str | None
+
+
+def read_decision(cell: str) -> Decision | None:
+    """A known label form, case aside; blank and -1 are no label; anything else raises ValueError."""
+    word = cell.strip().casefold()
+    if nothing(word) or word in ("-1", "unlabelled", "unlabeled"):
+        return None
+    word = word.removesuffix(".0")
+    if word not in _FORMS:
+        raise ValueError(f"'{cell}' is not a known label")
+    return _FORMS[word]
+
+
+def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    header, rows, aside = read_rows(read_text(path).text, str(path))
+    if aside:
+        raise InputError(f"{path}: line {aside[0].line} {aside[0].reason}; mend the row, nothing was imported")
+    names = [re.sub(r"\s+", "_", name.strip().casefold()) for name in header]
+    return names, [(line, dict(zip(names, row, strict=True))) for line, row in rows]
+
+
+def _id_column(names: list[str], path: Path) -> str:
+    for alias in ALIASES["record_id"]:
+        if alias.replace(" ", "_") in names:
+            return alias.replace(" ", "_")
+    raise InputError(f"{path}: no column holds record ids; the columns are: {', '.join(names)}. Name one 'record_id'")
+
+
+def is_field_table(path: Path) -> bool:
+    """Whether a gold table is in the long form record_id, field, value."""
+    names, _ = _table(path)
+    return {"field", "value"} <= set(names)
+
+
+def read_labels(path: Path) -> list[Label]:
+    """Gold labels from a table with one row a record and a column per stage."""
+    names, rows = _table(path)
+    id_column = _id_column(names, path)
+    columns = {stage: name for stage, aliases in _COLUMNS.items() for name in aliases if name in names}
+    if not columns:
+        raise InputError(f"{path}: no label column; name one 'title_abstract' or 'full_text' (found: {', '.join(names)})")
+    reason_column = next((name for name in _REASONS if name in names), None)
+    labels: list[Label] = []
+    for line, row in rows:
+        for stage, column in columns.items():
+            try:
+                decision = read_decision(row[column])
+            except ValueError as error:
+                raise InputError(f"{path}: line {line}: {error}; use include, exclude or blank") from None
+            if decision:
+                reason = row[reason_column] or None if reason_column and stage == "full_text" else None
+                labels.append(Label(row[id_column].strip(), stage, decision, reason))
+    return labels
+
+
+def read_field_labels(path: Path, specs: tuple[FieldSpec, ...]) -> list[FieldLabel]:
+    """Gold fields from a table record_id, field, value; several values of a multi-label field are parted by `|`."""
+    names, rows = _table(path)
+    id_column = _id_column(names, path)
+    by_name = {spec.name: spec for spec in specs}
+    labels = []
+    for line, row in rows:
+        spec = by_name.get(row["field"].strip())
+        if spec is None:
+            raise InputError(f"{path}: line {line}: field '{row['field']}' is not in the protocol ({', '.join(by_name)})")
+        try:
+            labels.append(FieldLabel(row[id_column].strip(), spec.name, read_value(spec, row["value"])))
+        except ValueError as error:
+            raise InputError(f"{path}: line {line}: {error}") from None
+    return labels
+
+
+def read_value(spec: FieldSpec, cell: str) -> Any:
+    """A cell as a value of the field; blank means not reported; raises ValueError for what is not a value."""
+    text = cell.strip()
+    if spec.kind == "multi":
+        return [part.strip() for part in text.split("|") if part.strip()]
+    if not text:
+        return None
+    if spec.kind == "number":
+        number = json.loads(text) if re.fullmatch(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", text) else None
+        if number is None:
+            raise ValueError(f"'{text}' is not a number (field '{spec.name}')")
+        return number
+    return text
+
+
+def read_choices(path: Path) -> list[Choice]:
+    """People's decisions from a queue that `litcascade export queue` wrote, filled in; blank decisions are left queued."""
+    names, rows = _table(path)
+    id_column = _id_column(names, path)
+    for needed in ("stage", "decision"):
+        if needed not in names:
+            raise InputError(f"{path}: no column '{needed}'; export the queue anew and fill in its decision column")
+    choices = []
+    for line, row in rows:
+        unsure = row["decision"].strip().casefold() in ("unsure", "maybe")
+        try:
+            decision = None if unsure else read_decision(row["decision"])
+        except ValueError as error:
+            raise InputError(f"{path}: line {line}: {error}; use include, exclude, unsure or blank") from None
+        if decision or unsure:
+            who, criterion, note = (row.get(key, "").strip() or None for key in ("who", "criterion", "note"))
+            choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note))
+    return choices

@@ -1,0 +1,89 @@
+"""RIS, every dialect that keeps `TY  - … ER  -`: a record opens at each start tag, closed or not."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from litcascade.corpora.build import build, unique_ids
+from litcascade.corpora.readers import READERS
+from litcascade.corpora.receipt import Parsed, SetAside
+
+_TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{1,2}-(?:\s(.*))?$")
+_TITLE, _ABSTRACT = ("TI", "T1", "CT", "BT"), ("AB", "N2")
+_JOURNAL, _YEAR = ("JO", "JF", "T2", "JA", "J2"), ("PY", "Y1", "DA")
+_KEPT_APART = {"AU", "A1", "A2", "A3", "A4", "KW", "UR", "L1", "L2"}
+
+
+class _Entry:
+    def __init__(self, line: int, kind: str) -> None:
+        self.line = line
+        self.closed = False
+        self.tags: dict[str, list[str]] = defaultdict(list)
+        self.tags["TY"].append(kind)
+        self.last = "TY"
+
+    def add(self, tag: str, value: str) -> None:
+        self.tags[tag].append(value)
+        self.last = tag
+
+    def continue_line(self, text: str) -> None:
+        values = self.tags[self.last]
+        values[-1] = f"{values[-1]} {text}".strip() if values else text
+
+
+@READERS.register("ris")
+def read_ris(text: str, stem: str) -> Parsed:
+    """Read RIS text; what stands between records is set aside with its line, never put into a record."""
+    parsed = Parsed()
+    entries = list(_entries(text, parsed))
+    ids, own = unique_ids([_first(entry, ("ID",)) for entry in entries], stem)
+    if not own:
+        parsed.repairs.append("ids were made from file name and position (not every record has an ID of its own)")
+    for position, (entry, record_id) in enumerate(zip(entries, ids, strict=True), start=1):
+        tags = entry.tags
+        fields = {
+            "title": _first(entry, _TITLE),
+            "abstract": _first(entry, _ABSTRACT),
+            "year": _first(entry, _YEAR),
+            "journal": _first(entry, _JOURNAL),
+            "doi": _first(entry, ("DO", "M3", "UR")) if not tags.get("DO") else tags["DO"][0],
+            "pmid": _first(entry, ("AN",)) if _first(entry, ("DB",)) in ("PubMed", "MEDLINE", "Medline") else None,
+            "url": _first(entry, ("UR", "L2")),
+            "kind": _first(entry, ("TY",)),
+        }
+        authors = tags.get("AU") or tags.get("A1") or []
+        parsed.records.append(build(record_id, fields, authors, position, {tag: list(v) for tag, v in tags.items()}))
+    return parsed
+
+
+def _entries(text: str, parsed: Parsed) -> Iterator[_Entry]:
+    entry: _Entry | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _TAG.match(line)
+        tag, value = (match.group(1), (match.group(2) or "").strip()) if match else (None, line.strip())
+        if tag == "TY":
+            if entry:
+                parsed.repairs.append(f"line {entry.line}: the record has no end tag; closed where the next one opens")
+                yield entry
+            entry = _Entry(number, value)
+        elif tag == "ER":
+            if entry:
+                yield entry
+            entry = None
+        elif entry and tag:
+            entry.add(tag, value)
+        elif entry and value:
+            entry.continue_line(value)
+        elif value or tag:
+            parsed.set_aside.append(SetAside(number, "stands outside any record", line))
+    if entry:
+        parsed.repairs.append(f"line {entry.line}: the last record has no end tag")
+        yield entry
+
+
+def _first(entry: _Entry, tags: tuple[str, ...]) -> str | None:
+    for tag in tags:
+        for value in entry.tags.get(tag, []):
+            if value:
+                return value
+    return None

@@ -1,0 +1,89 @@
+"""CSV and TSV: delimiter sniffed, headers mapped by alias, every cell text."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+from litcascade.corpora.abstracts import nothing
+from litcascade.corpora.build import build, unique_ids
+from litcascade.corpora.readers import READERS
+from litcascade.corpora.receipt import Parsed, SetAside
+from litcascade.errors import InputError
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "record_id": ("record_id", "id", "record id", "covidence #", "covidence number", "ref id", "key", "unique id", "eid", "ut"),
+    "title": ("title", "article title", "document title", "primary_title", "primary title", "ti", "item title", "titre", "titel"),
+    "abstract": ("abstract", "abstract note", "abstract_note", "ab", "notes_abstract", "summary", "description", "abstract text"),
+    "authors": ("authors", "author", "author(s)", "author names", "author full names", "au", "first_authors"),
+    "year": ("year", "publication year", "publication_year", "published year", "py", "date", "pub year"),
+    "journal": ("journal", "source title", "publication title", "journal/book", "source", "secondary_title", "jo", "so", "journal title"),
+    "doi": ("doi", "do", "di", "digital object identifier"),
+    "pmid": ("pmid", "pubmed id", "pubmed_id", "accession number (pubmed)"),
+    "url": ("url", "link", "urls", "ur"),
+    "kind": ("type", "document type", "item type", "publication type", "ty"),
+}
+
+
+def read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str]]], list[SetAside]]:
+    """Return (header, rows with their line numbers, rows set aside). Delimiter: the one that splits the header most.
+
+    A row with another number of cells than the header is set aside whole, with its line: its cells cannot be trusted.
+    """
+    csv.field_size_limit(2**31 - 1)
+    head = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(",;\t|", key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header: list[str] = []
+    rows: list[tuple[int, list[str]]] = []
+    aside: list[SetAside] = []
+    try:
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            if not header:
+                header = [cell.strip() for cell in row]
+            elif len(row) < len(header) or any(cell.strip() for cell in row[len(header) :]):
+                reason = f"has {len(row)} cells where the header has {len(header)}"
+                aside.append(SetAside(reader.line_num, reason, delimiter.join(row), is_record=True))
+            else:
+                rows.append((reader.line_num, row[: len(header)]))
+    except csv.Error as error:
+        raise InputError(f"{name}: line {reader.line_num} is not valid CSV: {error}") from None
+    return header, rows, aside
+
+
+def map_columns(header: Sequence[str]) -> dict[str, int]:
+    """Plain field name to column, by alias, case and dress aside; the first alias in the list wins."""
+    places = {re.sub(r"\s+", " ", name.strip().casefold()): index for index, name in reversed(list(enumerate(header)))}
+    found: dict[str, int] = {}
+    for field, aliases in ALIASES.items():
+        for alias in aliases:
+            if alias in places:
+                found[field] = places[alias]
+                break
+    return found
+
+
+@READERS.register("csv")
+def read_csv(text: str, stem: str) -> Parsed:
+    """Read a table of records; a table with neither title nor abstract is an `InputError` that lists its columns."""
+    header, rows, aside = read_rows(text, stem)
+    columns = map_columns(header)
+    if "title" not in columns and "abstract" not in columns:
+        raise InputError(
+            f"{stem}: no column holds titles or abstracts; the columns are: {', '.join(header)}. "
+            "Rename one of them to 'title'"
+        )
+    parsed = Parsed(set_aside=aside)
+    column = columns.get("record_id")
+    given = [row[column].strip() if column is not None and not nothing(row[column]) else None for _, row in rows]
+    ids, own = unique_ids(given, stem)
+    if not own:
+        parsed.repairs.append("ids were made from file name and position (not every row has an id of its own)")
+    for position, ((_, row), record_id) in enumerate(zip(rows, ids, strict=True), start=1):
+        fields = {field: row[index] for field, index in columns.items()}
+        authors = re.split(r"\s*;\s*|\n", fields.pop("authors", "") or "")
+        source = {name: cell for name, cell in zip(header, row, strict=True) if cell != ""}
+        parsed.records.append(build(record_id, fields, authors, position, source))
+    return parsed

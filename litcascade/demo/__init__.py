@@ -1,0 +1,1 @@
+"""Data of the demo review. Its studies are invented."""

@@ -1,0 +1,128 @@
+"""Readers and stages bound to real models, and the fingerprint of what a stage's verdicts rest on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from litcascade.backends import BACKENDS, Backend
+from litcascade.errors import InputError
+from litcascade.pipeline.review import TOKENS, Review
+from litcascade.schemas import ModelRef, Protocol, Reader, Shot, StageSpec, digest
+from litcascade.stages import STAGE_CLASSES, Stage
+from litcascade.stages.prompt import load
+from litcascade.store import Store
+
+UNREAD = {"referred", "gate"}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A stage ready to run, with the fingerprint its verdicts carry."""
+
+    stage: Stage
+    spec: StageSpec
+    position: int
+    fingerprint: str
+    criteria_hash: str
+
+
+def make_backends(review: Review) -> dict[str, Backend]:
+    """A backend for every model that a stage of the protocol uses, not started yet."""
+    protocol = review.protocol
+    used: dict[str, Backend] = {}
+    for _, spec in protocol.stages.items():
+        for name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
+            model = protocol.readers[name].model
+            if model and model not in used:
+                declared = protocol.models[model]
+                used[model] = BACKENDS.get(declared.backend)(model, declared, review.folder)
+    return used
+
+
+async def identify(protocol: Protocol, backends: Mapping[str, Backend]) -> dict[str, ModelRef]:
+    """Each model with its revision and engine, as the engines tell them."""
+    models = {}
+    for name, backend in backends.items():
+        declared = protocol.models[name]
+        engine = await backend.engine()
+        revision = declared.revision.removeprefix("sha256:") or await backend.revision()
+        if declared.backend != "http":
+            revision = await backend.revision()
+        models[name] = ModelRef(name=_model_name(declared.model, backend), revision=revision, engine=engine)
+    return models
+
+
+def _model_name(declared: str, backend: Backend) -> str:
+    recorded = getattr(backend, "model", None)
+    return declared or str(recorded[0] if recorded else "")
+
+
+def bind(review: Review, models: Mapping[str, ModelRef], store: Store) -> list[Bound]:
+    """The protocol's stages in order, each fingerprint covering the one upstream."""
+    bound: list[Bound] = []
+    upstream = ""
+    for position, (name, spec) in enumerate(review.protocol.stages.items()):
+        names = [*spec.readers, *([spec.refiner] if spec.refiner and spec.refiner not in spec.readers else [])]
+        readers = {reader: bind_reader(review, name, reader, models, store) for reader in names}
+        stage = STAGE_CLASSES.get(name)(review.protocol, spec, readers)
+        criteria = review.protocol.criteria_hash(name)
+        upstream = fingerprint(stage, spec, criteria, upstream)
+        bound.append(Bound(stage, spec, position, upstream, criteria))
+    return bound
+
+
+def bind_reader(review: Review, stage: str, name: str, models: Mapping[str, ModelRef], store: Store) -> Reader:
+    """A reader of the protocol with its model, prompt text and worked examples."""
+    spec = review.protocol.readers[name]
+    if spec.person:
+        return Reader(name=name, model=None)
+    return Reader(
+        name=name,
+        model=models[str(spec.model)],
+        via=str(spec.model),
+        style=spec.style,
+        prompt=review.prompts.get((stage, name)),
+        include_label=spec.labels[0],
+        exclude_label=spec.labels[1],
+        shots=tuple(_shots(spec.shots, stage, name, store)),
+        temperature=spec.temperature,
+        seed=spec.seed,
+        max_tokens=spec.max_tokens or TOKENS[spec.style],
+    )
+
+
+def _shots(ids: tuple[str, ...], stage: str, reader: str, store: Store) -> list[Shot]:
+    shots = []
+    for record_id in ids:
+        rows = store.rows(
+            "select title, abstract, decision from records left join current_gold "
+            "on current_gold.record_id = records.record_id and stage = ? where records.record_id = ?",
+            [stage, record_id],
+        )
+        if not rows or rows[0][2] is None:
+            raise InputError(
+                f"reader '{reader}' names record '{record_id}' as a worked example, but it has no gold label at {stage}; "
+                "import one with `litcascade import FILE --as gold`"
+            )
+        title, abstract, decision = rows[0]
+        shots.append(Shot(record_id=record_id, title=title or "", abstract=abstract or "", decision=decision))
+    return shots
+
+
+def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str) -> str:
+    """What a verdict of this stage rests on, as 32 hexadecimal digits.
+
+    Covers the step's version, question, criteria and notes, the policy, every reader with prompt, examples,
+    parameters, model, revision and engine, and the upstream fingerprint. Not the budget, not the program's release.
+    """
+    refine = load("full_text", "refine").model_dump() if stage.name == "full_text" and spec.refiner else None
+    return digest(
+        [
+            stage.name,
+            stage.version,
+            criteria_hash,
+            spec.model_dump(mode="json", exclude=UNREAD),
+            {name: reader.model_dump(mode="json", exclude={"via"}) for name, reader in stage.readers.items()},
+            refine,
+            upstream,
+        ]
+    )

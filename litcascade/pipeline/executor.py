@@ -1,0 +1,221 @@
+"""Asynchronous rounds: chunks of records, their requests put together, replies fed back as they come.
+
+Two chunks overlap, so that a straggler of one does not idle the engine. The same loop serves a server, an offline
+engine and recorded replies.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from litcascade.backends import Backend
+from litcascade.errors import BackendError
+from litcascade.pipeline.lives import Life
+from litcascade.pipeline.recorder import Recorder
+from litcascade.schemas import Reply, Request
+from litcascade.schemas.protocol import Budget
+from litcascade.stages import Stage, Subject
+
+OVERLAP = 2
+
+
+@dataclass
+class Spent:
+    """What a run has used so far; replies from the store cost nothing and are counted apart."""
+
+    calls: int = 0
+    from_store: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    failures: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def tokens(self) -> int:
+        """Prompt plus completion tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def over(self, budget: Budget) -> str | None:
+        """Which limit of the budget is reached, if any."""
+        minutes = (time.monotonic() - self.started) / 60
+        for name, used, limit in (
+            ("calls", self.calls, budget.calls), ("tokens", self.tokens, budget.tokens), ("minutes", minutes, budget.minutes),
+        ):  # fmt: skip
+            if limit is not None and used >= limit:
+                return f"the budget of {limit:g} {name} is spent"
+        return None
+
+
+@dataclass
+class Stop:
+    """Why a run must end early: a person, the budget, or an engine that is gone."""
+
+    status: str | None = None
+    words: str = ""
+
+    def set(self, status: str, words: str) -> None:
+        """Ask for the end; the first reason stays."""
+        if self.status is None:
+            self.status, self.words = status, words
+
+
+@dataclass
+class _Round:
+    requests: dict[str, Request] = field(default_factory=dict)
+    waiting: dict[str, list[tuple[Life, str]]] = field(default_factory=dict)
+
+    def add(self, life: Life, reader: str, request: Request) -> None:
+        self.requests.setdefault(request.key, request)
+        self.waiting.setdefault(request.key, []).append((life, reader))
+
+
+class Executor:
+    """Takes the subjects of one stage to their verdicts."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        fingerprint: str,
+        backends: Mapping[str, Backend],
+        recorder: Recorder,
+        *,
+        spent: Spent,
+        stop: Stop,
+        budget: Budget,
+        on_tick: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self.stage = stage
+        self.fingerprint = fingerprint
+        self.backends = backends
+        self.recorder = recorder
+        self.spent = spent
+        self.stop = stop
+        self.budget = budget
+        self.on_tick = on_tick
+        self._in_flight: dict[str, asyncio.Future[Reply | BackendError]] = {}
+
+    async def run(self, chunks: Iterable[Sequence[Subject]]) -> None:
+        """Work through all chunks; returns early where `stop` is set, with all finished work stored."""
+        running: set[asyncio.Task[None]] = set()
+        try:
+            for chunk in chunks:
+                if self.stop.status:
+                    break
+                running.add(asyncio.create_task(self._chunk(chunk)))
+                if len(running) >= OVERLAP:
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    _raise_first(done)
+            while running:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                _raise_first(done)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            await self.recorder.flush()
+
+    async def _chunk(self, subjects: Sequence[Subject]) -> None:
+        turn = _Round()
+        for subject in subjects:
+            self._advance(Life(self.stage, subject), turn)
+        await self.recorder.flush_if_due()
+        while turn.requests and not self.stop.status:
+            turn = await self._round(turn)
+
+    def _advance(self, life: Life, turn: _Round) -> None:
+        for reader, request in life.advance():
+            turn.add(life, reader, request)
+        if life.verdict:
+            self.recorder.verdict(life.verdict, self.fingerprint)
+            self.on_tick(1)
+
+    async def _round(self, turn: _Round) -> _Round:
+        following = _Round()
+        known = await self.recorder.known(list(turn.requests))
+        for key, reply in known.items():
+            self.spent.from_store += 1
+            self._feed(turn, following, key, reply)
+        groups: dict[str, list[Request]] = {}
+        work: list[Awaitable[None]] = []
+        for key, request in turn.requests.items():
+            if key in known:
+                continue
+            if key in self._in_flight:
+                work.append(self._share(turn, following, key))
+            else:
+                self._in_flight[key] = asyncio.get_running_loop().create_future()
+                groups.setdefault(request.via, []).append(request)
+        work += [self._ask(via, requests, turn, following) for via, requests in groups.items()]
+        await asyncio.gather(*work)
+        await self.recorder.flush_if_due()
+        return following
+
+    async def _ask(self, via: str, requests: Sequence[Request], turn: _Round, following: _Round) -> None:
+        left = {request.key for request in requests}
+        try:
+            async with aclosing(self.backends[via].ask(requests)) as came_in:
+                async for key, came in came_in:
+                    if key not in left:
+                        continue
+                    left.discard(key)
+                    self._settle(turn, following, key, came)
+                    await self.recorder.flush_if_due()
+                    if self.stop.status:
+                        return
+            for key in list(left):
+                left.discard(key)
+                self._settle(turn, following, key, BackendError("the engine skipped this request"))
+        finally:
+            for key in left:
+                self._in_flight.pop(key).cancel()
+
+    def _settle(self, turn: _Round, following: _Round, key: str, came: Reply | BackendError) -> None:
+        self._in_flight.pop(key).set_result(came)
+        if isinstance(came, BackendError):
+            self._fail(turn, key, came)
+            return
+        life, reader = turn.waiting[key][0]
+        request = turn.requests[key]
+        asked = self.stage.readers[reader]
+        self.recorder.call(self.stage.name, life.subject.record.record_id, asked, request, came)
+        self.spent.calls += 1
+        self.spent.prompt_tokens += came.prompt_tokens or 0
+        self.spent.cached_tokens += came.cached_tokens or 0
+        self.spent.completion_tokens += came.completion_tokens or 0
+        self._feed(turn, following, key, came)
+        over = self.spent.over(self.budget)
+        if over:
+            self.stop.set("budget", over)
+
+    async def _share(self, turn: _Round, following: _Round, key: str) -> None:
+        """Wait for the same question that another chunk has put already."""
+        try:
+            came = await asyncio.shield(self._in_flight[key])
+        except asyncio.CancelledError:
+            if self.stop.status:
+                return
+            raise
+        if isinstance(came, BackendError):
+            self._fail(turn, key, came)
+        else:
+            self._feed(turn, following, key, came)
+
+    def _feed(self, turn: _Round, following: _Round, key: str, reply: Reply) -> None:
+        for life, reader in turn.waiting[key]:
+            life.take(reader, turn.requests[key], reply)
+            self._advance(life, following)
+
+    def _fail(self, turn: _Round, key: str, error: BackendError) -> None:
+        for life, _ in turn.waiting[key]:
+            self.spent.failures += 1
+            self.recorder.failure(self.stage.name, life.subject.record.record_id, key, error.attempts, str(error))
+        if error.fatal:
+            self.stop.set("backend", str(error))
+
+
+def _raise_first(done: Iterable["asyncio.Task[None]"]) -> None:
+    for task in done:
+        task.result()

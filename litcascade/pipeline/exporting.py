@@ -1,0 +1,94 @@
+"""Exports: records with their decisions, the queue for people, extractions, recorded replies."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from litcascade.backends.recorded import write_recording
+from litcascade.corpora.writers import write_csv, write_ris, write_table
+from litcascade.errors import InputError
+from litcascade.pipeline.recorder import reply_from
+from litcascade.pipeline.review import Review
+from litcascade.pipeline.subjects import load_records
+from litcascade.registry import Registry
+from litcascade.schemas import ModelRef
+from litcascade.store import Store
+
+Exporter = Callable[[Review, Store, Path], int]
+EXPORTERS: Registry[Exporter] = Registry("export")
+
+
+def export(review: Review, store: Store, what: str, path: Path) -> int:
+    """Write an export; returns how many rows. The file appears whole or not at all."""
+    exporter = EXPORTERS.get(what)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent}: there is no such folder")
+    part = path.with_name(path.name + ".part")
+    count = exporter(review, store, part)
+    part.replace(path)
+    return count
+
+
+def _states(review: Review, store: Store) -> dict[str, dict[str, str]]:
+    states: dict[str, dict[str, str]] = {}
+    for stage, _ in review.protocol.stages.items():
+        for record_id, state in store.rows(f"select record_id, state from {stage}"):
+            states.setdefault(record_id, {})[stage] = state
+    return states
+
+
+@EXPORTERS.register("records")
+def export_records(review: Review, store: Store, path: Path) -> int:
+    """All records with their state at each stage, as RIS or CSV by the file's ending."""
+    states = _states(review, store)
+    rows = [(record, states.get(record.record_id, {})) for record in load_records(store)]
+    name = path.name.removesuffix(".part").lower()
+    if name.endswith(".ris"):
+        text = write_ris(rows)
+    elif name.endswith(".csv"):
+        text = write_csv(rows, [stage for stage, _ in review.protocol.stages.items()])
+    else:
+        raise InputError(f"{name}: the ending says the format; use .ris or .csv")
+    path.write_text(text, encoding="utf-8", newline="")
+    return len(rows)
+
+
+@EXPORTERS.register("queue")
+def export_queue(_: Review, store: Store, path: Path) -> int:
+    """What waits for people, with an empty column `decision` to fill in and import again."""
+    header = ["record_id", "stage", "decision", "criterion", "who", "note", "why", "score", "title", "abstract"]
+    rows = store.rows(
+        "select queue.record_id, stage, '', '', '', '', concat_ws(': ', coalesce(code, state), reason), round(score, 4), title, abstract "
+        "from queue join records using (record_id) where stage <> 'extraction' order by stage desc, score desc nulls first, records.seq"
+    )
+    path.write_text(write_table(header, (dict(zip(header, row, strict=True)) for row in rows)), encoding="utf-8", newline="")
+    return len(rows)
+
+
+@EXPORTERS.register("extractions")
+def export_extractions(_: Review, store: Store, path: Path) -> int:
+    """Every extracted value with its quote, one row a record, reader and field."""
+    header = ["record_id", "reader", "field", "value", "quote", "quote_found", "error"]
+    rows = store.rows("select record_id, reader, field, value, quote, quote_found, error from extracted order by record_id, field")
+    table = [dict(zip(header, row, strict=True)) for row in rows]
+    for row in table:
+        value = json.loads(row["value"]) if row["value"] is not None else None
+        row["value"] = "|".join(value) if isinstance(value, list) else value
+    path.write_text(write_table(header, table), encoding="utf-8", newline="")
+    return len(table)
+
+
+@EXPORTERS.register("replies")
+def export_replies(_: Review, store: Store, path: Path) -> int:
+    """Every stored reply with its request key, for a model with backend = "recorded"."""
+    rows = store.rows(
+        "select key, text, reasoning, finish_reason, refused, prompt_tokens, cached_tokens, completion_tokens, seconds, "
+        "logprobs, raw, model, revision, engine from calls order by seq"
+    )
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(
+            write_recording((ModelRef(name=row[11], revision=row[12], engine=row[13]), reply_from(row[:11])) for row in rows)
+        )
+    return len(rows)

@@ -1,0 +1,81 @@
+"""One record's life at one stage: the pure step driven turn by turn, the same on every executor."""
+
+from collections.abc import Sequence
+
+from litcascade.schemas import Answer, Ask, Reading, Refer, ReferCode, Reply, Request, State, Turn, Verdict
+from litcascade.stages import Stage, Subject
+
+TURN_LIMIT = 12
+
+
+class Life:
+    """Holds the turns and readings so far; `advance` gives the next requests until there is a verdict.
+
+    Nothing raises out of it: a fault of our own in reading one record refers that record, with the fault's words.
+    """
+
+    __slots__ = ("readings", "stage", "subject", "turns", "verdict")
+
+    def __init__(self, stage: Stage, subject: Subject) -> None:
+        self.stage = stage
+        self.subject = subject
+        self.turns: dict[str, list[Turn]] = {}
+        self.readings: dict[str, Reading] = {}
+        self.verdict: Verdict | None = None
+
+    def advance(self) -> list[tuple[str, Request]]:
+        """The requests to put next, by reader; none once the verdict stands."""
+        try:
+            return self._advance()
+        except Exception as error:  # noqa: BLE001  (one record's fault must not take its neighbours along)
+            words = f"{type(error).__name__}: {str(error)[:300]}"
+            self.verdict = Verdict(
+                record_id=self.subject.record.record_id,
+                stage=self.stage.name,
+                state=State.REFERRED,
+                code=ReferCode.FAULT,
+                reason=words,
+                document_id=self.subject.document.document_id if self.subject.document else None,
+            )
+            return []
+
+    def take(self, reader: str, request: Request, reply: Reply) -> None:
+        """Add a reply to the reader's turns."""
+        self.turns.setdefault(reader, []).append(Turn(request=request, reply=reply))
+
+    def _advance(self) -> list[tuple[str, Request]]:
+        while True:
+            decided = self.stage.decide(self.subject, self.readings)
+            if isinstance(decided, Verdict):
+                self.verdict = decided
+                return []
+            requests = self._hear(decided)
+            if requests:
+                return requests
+
+    def _hear(self, ask: Ask) -> list[tuple[str, Request]]:
+        requests: list[tuple[str, Request]] = []
+        heard = len(self.readings)
+        for name in ask.readers:
+            turns = self.turns.get(name, [])
+            outcome = next_step(self.stage, self.subject, name, turns)
+            if isinstance(outcome, Request):
+                requests.append((name, outcome))
+            else:
+                self.readings[name] = reading_of(name, turns, outcome)
+        if not requests and len(self.readings) == heard:
+            raise RuntimeError(f"policy '{self.stage.spec.policy}' asks for nobody new")
+        return requests
+
+
+def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]) -> Request | Answer | Refer:
+    """The stage's step, with the limit on turns as a referral."""
+    if len(turns) >= TURN_LIMIT:
+        return Refer(code=ReferCode.LIMIT, detail=f"{TURN_LIMIT} turns without an answer")
+    return stage.step(subject, stage.readers[reader], turns)
+
+
+def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer) -> Reading:
+    """A reader's outcome as a reading; orderly where the first reply sufficed."""
+    orderly = isinstance(outcome, Answer) and len(turns) <= 1
+    return Reading(reader=reader, outcome=outcome, calls=tuple(turn.request.key for turn in turns), orderly=orderly)

@@ -1,0 +1,135 @@
+"""Between executor and store: calls, readings and verdicts in column batches, off the hot path."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from litcascade.schemas import Answer, Reader, Refer, Reply, Request, TokenLogprobs, Verdict
+from litcascade.store import Store, now
+
+BATCH = 512
+SECONDS = 0.5
+Row = dict[str, Any]
+
+
+class Recorder:
+    """Buffers rows and appends them together: a verdict is never in the store without the calls it rests on."""
+
+    def __init__(self, store: Store, run_id: str) -> None:
+        self.store = store
+        self.run_id = run_id
+        self._rows: dict[str, list[Row]] = {}
+        self._replies: dict[str, Reply] = {}
+        self._flushing: dict[str, Reply] = {}
+        self._last = time.monotonic()
+        self._gate = asyncio.Lock()
+
+    async def known(self, keys: Sequence[str]) -> dict[str, Reply]:
+        """Replies that are stored already, or wait in the buffer."""
+        found = {key: self._replies.get(key) or self._flushing.get(key) for key in keys}
+        here = {key: reply for key, reply in found.items() if reply}
+        missing = [key for key in keys if key not in here]
+        if missing:
+            here |= await asyncio.to_thread(stored_replies, self.store, missing)
+        return here
+
+    def call(self, stage: str, record_id: str, reader: Reader, request: Request, reply: Reply) -> None:
+        """Record a reply that came from an engine."""
+        self._replies[request.key] = reply
+        self._add(
+            "calls",
+            {
+                "key": request.key, "at_time": now(), "run_id": self.run_id, "stage": stage, "record_id": record_id,
+                "reader": reader.name, "purpose": request.purpose, "model": request.model.name,
+                "revision": request.model.revision, "engine": request.model.engine,
+                "request": request.model_dump_json(include={"messages", "shape", "sampling"}),
+                "text": reply.text, "reasoning": reply.reasoning, "finish_reason": reply.finish_reason,
+                "refused": reply.refused, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens,
+                "completion_tokens": reply.completion_tokens, "seconds": reply.seconds,
+                "logprobs": json.dumps([position.model_dump() for position in reply.logprobs]) if reply.logprobs else None,
+                "raw": reply.raw,
+            },
+        )  # fmt: skip
+
+    def failure(self, stage: str, record_id: str, key: str, attempts: int, error: str) -> None:
+        """Record that a request got no reply."""
+        row = {"at_time": now(), "run_id": self.run_id, "stage": stage, "record_id": record_id, "key": key}
+        self._add("failures", {**row, "attempts": attempts, "error": error})
+
+    def verdict(self, verdict: Verdict, fingerprint: str) -> None:
+        """Record a verdict with its readings and extracted values."""
+        common = {"run_id": self.run_id, "fingerprint": fingerprint, "record_id": verdict.record_id}
+        for reading in verdict.readings:
+            outcome = reading.outcome
+            answer, refer = (outcome, None) if isinstance(outcome, Answer) else (None, outcome)
+            self._add("readings", {**common, "stage": verdict.stage, "reader": reading.reader,
+                                   "orderly": reading.orderly, "calls": list(reading.calls),
+                                   **_outcome_columns(answer, refer)})  # fmt: skip
+            for value in answer.values if answer else ():
+                self._add("extractions", {**common, "document_id": verdict.document_id, "reader": reading.reader,
+                                          "field": value.field, "quote": value.quote, "quote_found": value.quote_found,
+                                          "error": value.error,
+                                          "value": None if value.error else json.dumps(value.value, ensure_ascii=False)})  # fmt: skip
+        self._add(
+            "verdicts",
+            {**common, "at_time": now(), "stage": verdict.stage, "document_id": verdict.document_id,
+             "state": verdict.state.value, "score": verdict.score, "code": verdict.code.value if verdict.code else None,
+             "reason": verdict.reason, "policy": verdict.policy},
+        )  # fmt: skip
+
+    async def flush_if_due(self) -> None:
+        """Write where enough has gathered, or half a second has passed."""
+        if sum(map(len, self._rows.values())) >= BATCH or time.monotonic() - self._last >= SECONDS:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write all that has gathered, in one transaction."""
+        async with self._gate:
+            rows, self._rows = self._rows, {}
+            self._flushing, self._replies = self._replies, {}
+            self._last = time.monotonic()
+            if rows:
+                await asyncio.to_thread(self._write, rows)
+            self._flushing = {}
+
+    def _add(self, table: str, row: Row) -> None:
+        self._rows.setdefault(table, []).append(row)
+
+    def _write(self, rows: Mapping[str, list[Row]]) -> None:
+        with self.store.transaction():
+            for table in ("calls", "failures", "readings", "extractions", "verdicts"):
+                batch = rows.get(table)
+                if batch:
+                    self.store.insert(table, {name: [row[name] for row in batch] for name in batch[0]})
+
+
+def _outcome_columns(answer: Answer | None, refer: Refer | None) -> Row:
+    return {
+        "decision": answer.decision if answer else None,
+        "score": answer.score if answer else None,
+        "reason": answer.reason if answer else None,
+        "code": refer.code.value if refer else None,
+        "detail": refer.detail if refer else None,
+    }
+
+
+def stored_replies(store: Store, keys: Sequence[str]) -> dict[str, Reply]:
+    """The stored replies of these request keys."""
+    rows = store.rows(
+        "select key, text, reasoning, finish_reason, refused, prompt_tokens, cached_tokens, completion_tokens, seconds, "
+        "logprobs, raw from calls where key in (select unnest(?::text[]))",
+        [list(keys)],
+    )
+    return {row[0]: reply_from(row) for row in rows}
+
+
+def reply_from(row: Sequence[Any]) -> Reply:
+    """A row of `calls` as a reply."""
+    key, text, reasoning, finish, refused, prompt, cached, completion, seconds, logprobs, raw = row
+    positions = tuple(TokenLogprobs.model_validate(item) for item in json.loads(logprobs)) if logprobs else ()
+    return Reply(
+        key=key, text=text, reasoning=reasoning, finish_reason=finish, refused=refused, prompt_tokens=prompt,
+        cached_tokens=cached, completion_tokens=completion, seconds=seconds or 0.0, logprobs=positions, raw=raw or "",
+    )  # fmt: skip

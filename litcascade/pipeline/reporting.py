@@ -1,0 +1,84 @@
+"""The ledger, the scores and the history of a review as tables."""
+
+import json
+from typing import Any
+
+from litcascade.pipeline.ledger import StageLedger, read_ledger
+from litcascade.pipeline.review import Review
+from litcascade.pipeline.scoring import Scores, StageScore, score_review
+from litcascade.report import Table
+from litcascade.schemas import State
+from litcascade.store import Store
+
+STATES = [state.value for state in State]
+
+
+def ledger_table(ledger: list[StageLedger]) -> Table:
+    """One row a stage; the counts of a row sum to what entered."""
+    shown = [state for state in STATES if any(state in stage.states for stage in ledger)]
+    rows = [[stage.stage, stage.entered, *(stage.states.get(state, 0) for state in shown), stage.passed] for stage in ledger]
+    broken = [stage.stage for stage in ledger if not stage.closes()]
+    notes = ["every record is in exactly one state: the counts close"] if not broken else [f"THE COUNTS DO NOT CLOSE at {', '.join(broken)}"]
+    return Table("Ledger (records)", ["stage", "entered", *shown, "passed on"], rows, notes)
+
+
+def reasons_table(ledger: list[StageLedger]) -> Table | None:
+    """Why records wait for people."""
+    rows = [[stage.stage, reason, count] for stage in ledger for reason, count in sorted(stage.reasons.items())]
+    return Table("Referred to people", ["stage", "why", "records"], rows) if rows else None
+
+
+def score_tables(scores: Scores) -> list[Table]:
+    """Per stage the matrix and the metrics; the cascade; the fields."""
+    tables = [_stage_table(stage) for stage in scores.stages]
+    if scores.cascade:
+        cascade = scores.cascade
+        rows: list[list[Any]] = [[item.stage, item.recall.value, item.loss.value, item.recall.n] for item in cascade.stages]
+        rows.append(["end to end", cascade.end_to_end.value, None, cascade.end_to_end.n])
+        notes = ["recall among gold includes that reached the stage; a record that waits for a person counts as kept"]
+        tables.append(Table("Cascade", ["stage", "recall", "share lost here", "n"], rows, notes))
+    if scores.fields:
+        rows = [[name, e.metric, e.value, e.n, e.note] for name, e in scores.fields.items()]
+        quotes = ", ".join(f"{count} {what}" for what, count in sorted(scores.quotes.items()))
+        tables.append(Table("Extraction", ["field", "metric", "value", "n", "note"], rows, [f"values: {quotes}"] if quotes else []))
+    return tables
+
+
+def _stage_table(score: StageScore) -> Table:
+    c = score.confusion
+    rows: list[list[Any]] = [["TP", int(c.tp), None], ["FP", int(c.fp), None], ["FN", int(c.fn), None], ["TN", int(c.tn), None]]
+    rows += [[estimate.metric, estimate.value, estimate.note] for estimate in score.metrics]
+    rows.append([score.reliability.metric, score.reliability.value, score.reliability.note])
+    notes = [f"{score.referred} referred record(s) count as positive"]
+    notes += [f"not scored: {count} record(s), {why}" for why, count in sorted(score.left_out.items())]
+    return Table(f"Scores at {score.stage} (models against gold, n = {c.n})", ["metric", "value", "note"], rows, notes)
+
+
+def history_tables(store: Store) -> list[Table]:
+    """Amendments, and what the runs spent."""
+    tables = []
+    amendments = store.rows("select at_time, author, reason, changes from amendments order by seq")
+    if amendments:
+        rows = [
+            [str(at)[:10], author, "; ".join(f"{c['what']} {c['how']}" for c in json.loads(changes)), reason]
+            for at, author, reason, changes in amendments
+        ]
+        tables.append(Table("Amendments", ["date", "author", "what", "reason"], rows))
+    spent = store.rows(
+        "select model, engine, count(*), sum(prompt_tokens)::bigint, sum(cached_tokens)::bigint, sum(completion_tokens)::bigint, "
+        "round(sum(seconds), 1) from calls group by model, engine order by 1"
+    )
+    if spent:
+        header = ["model", "calls", "prompt tokens", "of these cached", "answer tokens", "engine seconds", "engine"]
+        rows = [[row[0], *row[2:], row[1]] for row in spent]
+        tables.append(Table("Calls stored", header, rows))
+    return tables
+
+
+def report_tables(review: Review, store: Store) -> tuple[list[Table], list[StageLedger], Scores]:
+    """Everything `litcascade report` shows."""
+    ledger = read_ledger(store, review.protocol)
+    scores = score_review(review, store)
+    reasons = reasons_table(ledger)
+    tables = [ledger_table(ledger), *([reasons] if reasons else []), *score_tables(scores), *history_tables(store)]
+    return tables, ledger, scores

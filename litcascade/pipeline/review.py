@@ -1,0 +1,80 @@
+"""A review on disk: a folder with `review.toml`, the store, the events and the checkpoints."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from litcascade.errors import InputError, ProtocolError
+from litcascade.schemas import Prompt, Protocol, ReaderSpec, parse_protocol
+from litcascade.stages.prompt import load, split
+from litcascade.store import FILE_NAME, Store
+
+PROTOCOL_NAME = "review.toml"
+DEFAULT_PROMPT = {"title_abstract": "inclusion_exclusion", "full_text": "one_step_basic", "extraction": "quote_value"}
+TOKENS = {"constrained": 8, "free": 512}
+
+
+@dataclass(frozen=True)
+class Review:
+    """The folder and the protocol in it, validated; `prompts` maps (stage, reader) to the prompt text."""
+
+    folder: Path
+    text: str
+    protocol: Protocol
+    prompts: dict[tuple[str, str], Prompt]
+
+    @property
+    def store_path(self) -> Path:
+        """Where the review's DuckDB file is."""
+        return self.folder / FILE_NAME
+
+    @property
+    def events_path(self) -> Path:
+        """Where the event log is, beside the store."""
+        return self.folder / "events.jsonl"
+
+    @property
+    def checkpoints_path(self) -> Path:
+        """Where the run graph keeps its cursor."""
+        return self.folder / "run.checkpoints.sqlite"
+
+    def open(self, *, create: bool = False, read_only: bool = False) -> Store:
+        """Open the store, its views made for this protocol's stages."""
+        store = Store(self.store_path, create=create, read_only=read_only)
+        if not read_only:
+            store.set_stages([name for name, _ in self.protocol.stages.items()])
+        return store
+
+
+def open_review(folder: Path) -> Review:
+    """Read and validate the protocol of a review folder."""
+    path = folder / PROTOCOL_NAME
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; make a review with `litcascade init {folder}`")
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no {PROTOCOL_NAME}; make one with `litcascade init {folder}`, or name another --review")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ProtocolError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    protocol = parse_protocol(text, str(path))
+    return Review(folder, text, protocol, _load_prompts(protocol, folder))
+
+
+def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Prompt]:
+    prompts = {}
+    for stage, spec in protocol.stages.items():
+        for name in spec.readers:
+            reader = protocol.readers[name]
+            if not reader.person:
+                prompts[(stage, name)] = _load_prompt(stage, reader, folder)
+    return prompts
+
+
+def _load_prompt(stage: str, reader: ReaderSpec, folder: Path) -> Prompt:
+    name = reader.prompt or DEFAULT_PROMPT[stage]
+    if not name.endswith(".md"):
+        return load(stage, name)
+    path = folder / name
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such prompt file")
+    return split(path.read_text(encoding="utf-8"), name)

@@ -1,0 +1,288 @@
+"""A run: from what is pending to verdicts, stage by stage, stoppable anywhere and resumable."""
+
+import asyncio
+import contextlib
+import json
+import platform
+import signal
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from litcascade import __version__
+from litcascade.backends import Backend
+from litcascade.backends.probe import Finding, probe
+from litcascade.errors import BackendError, InputError
+from litcascade.pipeline.binding import Bound, bind, identify, make_backends
+from litcascade.pipeline.events import EventLog
+from litcascade.pipeline.executor import Executor, Spent, Stop
+from litcascade.pipeline.ledger import StageLedger, read_ledger
+from litcascade.pipeline.recorder import Recorder
+from litcascade.pipeline.review import Review
+from litcascade.pipeline.subjects import chunks, pending
+from litcascade.schemas import ModelRef
+from litcascade.store import Store, now
+
+EXIT = {"complete": 0, "incomplete": 3, "backend": 3, "waiting for people": 4, "budget": 5, "interrupted": 130}
+
+
+class Observer(Protocol):
+    """Whoever shows progress."""
+
+    def stage(self, name: str, total: int) -> None:
+        """A stage starts with so many records pending."""
+        ...
+
+    def tick(self, done: int, spent: Spent) -> None:
+        """So many more records have a verdict."""
+        ...
+
+    def say(self, words: str) -> None:
+        """Something a person should know."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def stage(self, name: str, total: int) -> None:
+        """Nothing."""
+
+    def tick(self, done: int, spent: Spent) -> None:
+        """Nothing."""
+
+    def say(self, words: str) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: a status of `EXIT`, its words, the ledger, and what was spent."""
+
+    run_id: str
+    status: str
+    words: str
+    ledger: list[StageLedger]
+    spent: Spent
+
+    @property
+    def exit_code(self) -> int:
+        """What the command exits with."""
+        return EXIT[self.status]
+
+
+async def run_review(
+    review: Review,
+    store: Store,
+    *,
+    observer: Observer | None = None,
+    backends: Mapping[str, Backend] | None = None,
+    probed: bool = True,
+) -> Outcome:
+    """Run every stage for what is pending.
+
+    `backends` replaces the protocol's (tests, benchmarks). `probed` asks the canaries first and refuses to run on a
+    model that fails them. Raises `BackendError` where a model cannot be reached before anything was asked.
+    """
+    if not store.value("select count(*) from records"):
+        raise InputError("the review holds no records yet; import some with `litcascade import FILE`")
+    require_amendment(review, store)
+    made = dict(backends) if backends is not None else make_backends(review)
+    try:
+        models = await identify(review.protocol, made)
+        bound = bind(review, models, store)
+        run = _Run(review, store, made, bound, observer or Silent())
+        run.begin(models)
+        if probed:
+            await run.check(models)
+        return await run.go()
+    finally:
+        for backend in made.values():
+            await backend.close()
+
+
+def require_amendment(review: Review, store: Store) -> None:
+    """Refuse criteria that differ from those of the last run without an amendment that says who, when and why."""
+    last = store.rows("select hash, criteria from protocols order by seq desc limit 1")
+    if not last or last[0][0] == review.protocol.hash():
+        return
+    before = json.loads(last[0][1])
+    changed = [name for name, version in criteria_versions(review).items() if before.get(name, version) != version]
+    if changed:
+        raise InputError(
+            f"the criteria of {', '.join(changed)} changed since the last run; record it with "
+            "`litcascade amend --author NAME --reason WHY`"
+        )
+
+
+def criteria_versions(review: Review) -> dict[str, str]:
+    """The version of the criteria at each stage of the protocol."""
+    return {name: review.protocol.criteria_hash(name) for name, _ in review.protocol.stages.items()}
+
+
+def store_protocol(review: Review, store: Store) -> None:
+    """Keep the protocol's text, once for each version."""
+    key = review.protocol.hash()
+    last = store.value("select hash from protocols order by seq desc limit 1")
+    if last == key:
+        return
+    if store.value("select count(*) from protocols where hash = ?", [key]):
+        key = f"{key}-{uuid.uuid4().hex[:8]}"  # an earlier version again: a row of its own keeps the order
+    store.insert("protocols", {"hash": [key], "at_time": [now()], "text": [review.text],
+                               "criteria": [json.dumps(criteria_versions(review))]})  # fmt: skip
+
+
+class _Run:
+    def __init__(
+        self, review: Review, store: Store, backends: Mapping[str, Backend], bound: list[Bound], observer: Observer
+    ) -> None:
+        self.review = review
+        self.store = store
+        self.backends = backends
+        self.bound = {item.stage.name: item for item in bound}
+        self.observer = observer
+        self.run_id = f"run-{uuid.uuid4().hex[:12]}"
+        self.spent = Spent()
+        self.stop = Stop()
+        self.events = EventLog(review.events_path)
+
+    def begin(self, models: Mapping[str, ModelRef]) -> None:
+        """Write down what this run is, before anything is asked."""
+        store_protocol(self.review, self.store)
+        described = {name: model.model_dump() for name, model in models.items()}
+        self.store.insert(
+            "runs",
+            {"run_id": [self.run_id], "at_time": [now()], "protocol_hash": [self.review.protocol.hash()],
+             "code_version": [f"litcascade {__version__}, Python {platform.python_version()}"],
+             "models": [json.dumps(described)]},
+        )  # fmt: skip
+        items = list(self.bound.values())
+        self.store.insert(
+            "stage_versions",
+            {"at_time": [now()] * len(items), "run_id": [self.run_id] * len(items),
+             "stage": [item.stage.name for item in items], "position": [item.position for item in items],
+             "fingerprint": [item.fingerprint for item in items], "criteria_hash": [item.criteria_hash for item in items],
+             "referred": [item.spec.referred for item in items]},
+        )  # fmt: skip
+        self.events.write("run started", run=self.run_id, models=described)
+
+    async def check(self, models: Mapping[str, ModelRef]) -> None:
+        """Ask the canaries of every model that has something to do."""
+        if not any(pending(self.store, name) for name in self.bound):
+            return
+        for name, backend in self.backends.items():
+            if self.review.protocol.models[name].backend == "recorded":
+                continue
+            findings = await probe(backend, models[name], wants_json="extraction" in self.bound)
+            self._report(name, findings)
+
+    def _report(self, name: str, findings: list[Finding]) -> None:
+        for finding in findings:
+            if finding.ok:
+                continue
+            if finding.fatal:
+                self._end("backend", f"{finding.what}: {finding.words}")
+                raise BackendError(f"model '{name}' failed its check: {finding.words}", fatal=True)
+            self.observer.say(f"model '{name}': {finding.words}")
+
+    async def go(self) -> Outcome:
+        """Drive the run graph to its end, its gate, or where it was stopped."""
+        from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+        from langgraph.types import Command
+
+        from litcascade.pipeline.graph import build_run_graph
+
+        async with AsyncSqliteSaver.from_conn_string(str(self.review.checkpoints_path)) as saver, self._interruptible():
+            gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
+            graph = build_run_graph(
+                list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver
+            )
+            config, begun = await self._thread(graph, saver)
+            given = Command(resume=True) if begun == "gate" else None if begun == "cut" else {"counts": {}, "stopped": None}
+            result = await graph.ainvoke(given, config, durability="sync")
+            waits = result.get("__interrupt__")
+        return self._finish(waits[0].value if waits else None)
+
+    async def _thread(self, graph: Any, saver: Any) -> tuple[dict[str, Any], str]:
+        """The thread to go on with: the last one where it is unfinished and nothing before its cursor is pending."""
+        last = self.store.meta("thread")
+        if last:
+            config = {"configurable": {"thread_id": last}}
+            state = await graph.aget_state(config)
+            cursor = state.next[0] if state.next else ""
+            before = list(self.bound)[: list(self.bound).index(cursor.removesuffix(" gate"))] if cursor else []
+            done = [*before, cursor.removesuffix(" gate")] if cursor.endswith(" gate") else before
+            if cursor and not any(pending(self.store, name) for name in done):
+                return config, "gate" if cursor.endswith(" gate") else "cut"
+            await saver.adelete_thread(last)
+        self.store.set_meta("thread", self.run_id)
+        return {"configurable": {"thread_id": self.run_id}}, "new"
+
+    async def _run_stage(self, name: str) -> dict[str, int]:
+        item = self.bound[name]
+        ids = pending(self.store, name)
+        self.observer.stage(name, len(ids))
+        self.events.write("stage started", run=self.run_id, stage=name, pending=len(ids))
+        done = 0
+
+        def tick(count: int) -> None:
+            nonlocal done
+            done += count
+            self.observer.tick(count, self.spent)
+            self.events.progress(stage=name, done=done, total=len(ids), calls=self.spent.calls, tokens=self.spent.tokens)
+
+        executor = Executor(
+            item.stage, item.fingerprint, self.backends, Recorder(self.store, self.run_id),
+            spent=self.spent, stop=self.stop, budget=self.review.protocol.budget, on_tick=tick,
+        )  # fmt: skip
+        await executor.run(chunks(self.store, name, ids))
+        counts = dict(self.store.rows(f"select state, count(*) from {name} group by state"))
+        self.events.write("stage ended", run=self.run_id, stage=name, counts=counts)
+        return counts
+
+    def _waiting(self, name: str) -> int:
+        return int(self.store.value(f"select count(*) from {name} where state in ('referred', 'not retrieved', 'pending')"))
+
+    def _finish(self, gate: dict[str, Any] | None) -> Outcome:
+        ledger = read_ledger(self.store, self.review.protocol)
+        left = sum(stage.states.get("pending", 0) for stage in ledger)
+        if self.stop.status:
+            status, words = self.stop.status, self.stop.words
+        elif gate:
+            status = "waiting for people"
+            words = f"{gate['waiting']} record(s) of {gate['stage']} wait for a person's decision before the run goes on"
+        elif left:
+            status, words = "incomplete", f"{left} record(s) got no reply and stay pending; run again to ask only for them"
+        else:
+            status, words = "complete", "every record has a verdict or waits for a person"
+        self._end(status, words)
+        return Outcome(self.run_id, status, words, ledger, self.spent)
+
+    def _end(self, status: str, words: str) -> None:
+        spent = {name: value for name, value in asdict(self.spent).items() if name != "started"}
+        self.store.insert("run_ends", {"run_id": [self.run_id], "at_time": [now()], "status": [status],
+                                       "detail": [words], "spent": [json.dumps(spent)]})  # fmt: skip
+        self.events.write("run ended", run=self.run_id, status=status, detail=words, spent=spent)
+
+    @contextlib.asynccontextmanager
+    async def _interruptible(self) -> AsyncIterator[None]:
+        """The first Ctrl-C (or SIGTERM) ends the run cleanly; a second one at once."""
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+
+        def on_signal() -> None:
+            if self.stop.status == "interrupted" and task:
+                task.cancel()
+            self.stop.set("interrupted", "stopped by a person; run again to go on")
+
+        added = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, on_signal)
+                added.append(number)
+        try:
+            yield
+        finally:
+            for number in added:
+                loop.remove_signal_handler(number)

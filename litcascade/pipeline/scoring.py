@@ -1,0 +1,156 @@
+"""Verdicts joined to gold by id, handed down to `eval` as frames."""
+
+import json
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from litcascade.eval import CascadeLoss, Confusion, Estimate, Pair, cascade_loss, confusion_of, metrics_of, score_field
+from litcascade.judges import normalised_match
+from litcascade.pipeline.review import Review
+from litcascade.store import Store, now
+
+SCORED = ("included", "referred", "excluded")
+_TEXT = pl.String
+
+
+@dataclass(frozen=True)
+class StageScore:
+    """A screening stage against gold: the matrix, its metrics, and what could not be scored with the reason."""
+
+    stage: str
+    confusion: Confusion
+    metrics: list[Estimate]
+    referred: int
+    reliability: Estimate
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All scores of a review, as far as there is gold."""
+
+    stages: list[StageScore]
+    cascade: CascadeLoss | None
+    fields: dict[str, Estimate]
+    quotes: dict[str, int]
+
+
+def score_review(review: Review, store: Store) -> Scores:
+    """Score what models decided (people's decisions aside) against gold; the estimates are stored."""
+    screening = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
+    weight = review.protocol.operating_point.weight
+    stages = [_score_stage(store, name, weight) for name in screening if _has_gold(store, name)]
+    cascade = _score_cascade(store, screening) if stages else None
+    fields = _score_fields(review, store)
+    quotes = dict(
+        store.rows(
+            "select case when error is not null then 'invalid' when quote_found then 'quote found' "
+            "when quote_found is null then 'not reported' else 'quote not found' end, count(*) from extracted group by 1"
+        )
+    )
+    scores = Scores(stages, cascade, fields, quotes)
+    _store(store, scores)
+    return scores
+
+
+def _has_gold(store: Store, stage: str) -> bool:
+    return bool(store.value("select count(*) from gold where stage = ?", [stage]))
+
+
+def _model_states(stage: str) -> str:
+    """What the models said at a stage, before any person: record_id, state."""
+    return (
+        f"select {stage}.record_id, coalesce(v.state, {stage}.state) as state from {stage} left join ("
+        "select verdicts.record_id, verdicts.state from verdicts join current_stages "
+        "on current_stages.stage = verdicts.stage and current_stages.fingerprint = verdicts.fingerprint "
+        f"where verdicts.stage = '{stage}' "
+        "qualify row_number() over (partition by record_id order by verdicts.seq desc) = 1) v "
+        f"on v.record_id = {stage}.record_id and {stage}.state <> 'pending'"
+    )
+
+
+def _score_stage(store: Store, stage: str, weight: float) -> StageScore:
+    rows = store.rows(
+        f"select g.record_id, g.decision as gold, coalesce(s.state, 'did not reach this stage') as state "
+        f"from (select * from current_gold where stage = '{stage}') g left join ({_model_states(stage)}) s using (record_id)"
+    )
+    frame = pl.DataFrame(rows, schema={"record_id": _TEXT, "gold": _TEXT, "state": _TEXT}, orient="row")
+    scored = frame.filter(pl.col("state").is_in(SCORED))
+    left_out = dict(frame.filter(~pl.col("state").is_in(SCORED)).group_by("state").len().rows())
+    without = store.value(
+        f"select count(*) from {stage} where record_id not in (select record_id from current_gold where stage = '{stage}')"
+    )
+    if without:
+        left_out["without a gold label"] = without
+    confusion = confusion_of(scored)
+    referred = scored.filter(pl.col("state") == "referred").height
+    return StageScore(stage, confusion, metrics_of(confusion, weight), referred, _reliability(store, stage), left_out)
+
+
+def _reliability(store: Store, stage: str) -> Estimate:
+    """Share of readings whose first reply was in the form asked for."""
+    orderly, total = store.rows(
+        "select count(*) filter (orderly), count(*) from readings join current_stages using (stage, fingerprint) "
+        "where stage = ? and len(calls) > 0",
+        [stage],
+    )[0]
+    if not total:
+        return Estimate(metric="reliability_rate", value=None, n=0, note="no model was asked")
+    return Estimate(metric="reliability_rate", value=orderly / total, n=total)
+
+
+def _score_cascade(store: Store, screening: list[str]) -> CascadeLoss | None:
+    """Loss by stage among the records that gold includes at the last screening stage with gold."""
+    last = [name for name in screening if _has_gold(store, name)][-1]
+    upto = screening[: screening.index(last) + 1]
+    ids = [row[0] for row in store.rows("select record_id from current_gold where stage = ? and decision = 'include'", [last])]
+    columns: dict[str, list[bool]] = {}
+    names: list[str] = []
+    held: set[str] = set()
+    for stage in upto:
+        states = dict(store.rows(_model_states(stage)))
+        if any(states.get(record_id) == "pending" for record_id in ids):
+            return None
+        if stage == "full_text":
+            names.append("retrieval")
+            columns["retrieval"] = [record_id in held or states.get(record_id) != "not retrieved" for record_id in ids]
+        names.append(stage)
+        columns[stage] = [record_id in held or states.get(record_id) in ("included", "referred") for record_id in ids]
+        held |= {record_id for record_id in ids if states.get(record_id) == "referred"}
+    frame = pl.DataFrame({"record_id": ids, **columns}, schema_overrides={"record_id": _TEXT})
+    return cascade_loss(frame, names)
+
+
+def _score_fields(review: Review, store: Store) -> dict[str, Estimate]:
+    if not review.protocol.stages.extraction:
+        return {}
+    readers = review.protocol.stages.extraction.readers
+    scores = {}
+    for spec in review.protocol.fields:
+        rows = store.rows(
+            "select g.record_id, g.value, e.value, e.error is not null from current_gold_fields g "
+            "join extracted e on e.record_id = g.record_id and e.field = g.field and e.reader = ? where g.field = ?",
+            [readers[0], spec.name],
+        )
+        pairs = [
+            Pair(record_id=row[0], gold=json.loads(row[1]), value=json.loads(row[2]) if row[2] is not None else None, invalid=row[3])
+            for row in rows
+        ]
+        scores[spec.name] = score_field(spec, pairs, normalised_match)
+    return scores
+
+
+def _store(store: Store, scores: Scores) -> None:
+    run_id = store.value("select run_id from runs order by seq desc limit 1")
+    rows = [(stage.stage, estimate) for stage in scores.stages for estimate in [*stage.metrics, stage.reliability]]
+    if scores.cascade:
+        rows.append(("cascade", scores.cascade.end_to_end))
+        rows += [(f"cascade {item.stage}", item.loss) for item in scores.cascade.stages]
+    rows += [(f"field {name}", estimate) for name, estimate in scores.fields.items()]
+    store.insert(
+        "estimates",
+        {"at_time": [now()] * len(rows), "run_id": [run_id] * len(rows), "scope": [scope for scope, _ in rows],
+         "metric": [e.metric for _, e in rows], "value": [e.value for _, e in rows], "low": [e.low for _, e in rows],
+         "high": [e.high for _, e in rows], "n": [e.n for _, e in rows], "note": [e.note for _, e in rows]},
+    )  # fmt: skip

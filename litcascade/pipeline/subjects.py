@@ -1,0 +1,79 @@
+"""What is pending at a stage, and its records and texts, chunk by chunk."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from litcascade.schemas import AbstractStatus, Decision, Document, DocumentState, Record, Section
+from litcascade.stages import Subject
+from litcascade.store import Store
+from litcascade.store.views import NEEDS_TEXT
+
+CHUNK = 256
+CHUNK_TEXTS = 16
+
+
+def pending(store: Store, stage: str) -> list[str]:
+    """Ids of the records that wait for a verdict at a stage, in the order of import."""
+    rows = store.rows(
+        f"select {stage}.record_id from {stage} join records using (record_id) where state = 'pending' order by records.seq"
+    )
+    return [row[0] for row in rows]
+
+
+def chunks(store: Store, stage: str, ids: Sequence[str], size: int | None = None) -> Iterator[list[Subject]]:
+    """Subjects in chunks, loaded as they are needed."""
+    step = size or (CHUNK_TEXTS if stage in NEEDS_TEXT else CHUNK)
+    for start in range(0, len(ids), step):
+        yield load_subjects(store, stage, ids[start : start + step])
+
+
+def load_subjects(store: Store, stage: str, ids: Sequence[str]) -> list[Subject]:
+    """The subjects of these records, in the order of `ids`."""
+    records = {record.record_id: record for record in load_records(store, ids)}
+    documents = load_documents(store, ids) if stage in NEEDS_TEXT else {}
+    people: dict[str, dict[str, Decision]] = {}
+    for record_id, who, decision in store.rows(
+        "select record_id, who, decision from person_readings where stage = ? and record_id in (select unnest(?::text[])) "
+        "qualify row_number() over (partition by record_id, who order by seq desc) = 1",
+        [stage, list(ids)],
+    ):
+        people.setdefault(record_id, {})[who] = decision
+    return [
+        Subject(record=records[record_id], document=documents.get(record_id), people=people.get(record_id, {}))
+        for record_id in ids
+    ]
+
+
+def load_records(store: Store, ids: Sequence[str] | None = None) -> list[Record]:
+    """Records by id (all, in the order of import, where none are named); raw fields are left in the store."""
+    where, parameters = ("where record_id in (select unnest(?::text[]))", [list(ids)]) if ids is not None else ("", [])
+    rows = store.rows(
+        "select record_id, title, abstract, abstract_status, authors, year, journal, doi, pmid, url, kind, import_id, "
+        f"position from records {where} order by seq",
+        parameters,
+    )
+    return [
+        Record(
+            record_id=row[0], title=row[1], abstract=row[2], abstract_status=AbstractStatus(row[3]),
+            authors=tuple(row[4] or ()), year=row[5], journal=row[6], doi=row[7], pmid=row[8], url=row[9], kind=row[10],
+            import_id=row[11] or "", position=row[12] or 0,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def load_documents(store: Store, ids: Sequence[str]) -> dict[str, Document]:
+    """The current full text of each of these records that has one."""
+    rows = store.rows(
+        'select document_id, record_id, path, format, state, note, title, doi, abstract, sections, "references" '
+        "from current_documents where record_id in (select unnest(?::text[]))",
+        [list(ids)],
+    )
+    return {
+        row[1]: Document(
+            document_id=row[0], record_id=row[1], path=row[2], format=row[3], state=DocumentState(row[4]), note=row[5],
+            title=row[6], doi=row[7], abstract=row[8], references=row[10] or 0,
+            sections=tuple(Section.model_validate(section) for section in json.loads(row[9] or "[]")),
+        )
+        for row in rows
+    }  # fmt: skip

@@ -1,0 +1,265 @@
+"""The review as a person wrote it: `review.toml`, validated."""
+
+import tomllib
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from litcascade.errors import ProtocolError
+from litcascade.registry import nearest
+from litcascade.schemas.fields import FieldSpec
+from litcascade.schemas.keys import Frozen, digest
+from litcascade.schemas.toml_lines import line_of
+
+StageName = Literal["title_abstract", "full_text", "extraction"]
+STAGES: tuple[StageName, ...] = ("title_abstract", "full_text", "extraction")
+SCREENING: tuple[StageName, ...] = ("title_abstract", "full_text")
+
+
+class Review(Frozen):
+    """What the review asks, and who does it. `notes` are the annotation notes for every stage."""
+
+    title: str
+    question: str
+    authors: tuple[str, ...] = ()
+    notes: str = ""
+
+
+class Search(Frozen):
+    """One search of one source, for the record; `count` is what the source reported."""
+
+    source: str
+    date: date
+    query: str = ""
+    count: int | None = Field(default=None, ge=0)
+
+
+class Criterion(Frozen):
+    """One eligibility criterion, with the id that decisions and amendments refer to."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+    kind: Literal["include", "exclude"]
+    text: Annotated[str, Field(min_length=1)]
+    stages: tuple[Literal["title_abstract", "full_text"], ...] = ("title_abstract", "full_text")
+    notes: str = ""
+
+
+class ModelSpec(Frozen):
+    """A model and where it runs.
+
+    backend: `embedded` (inside this process), `http` (an OpenAI-compatible server such as vLLM's) or `recorded`
+    (replies from a file). `api_key_env` names an environment variable; keys themselves never stand in a protocol.
+    """
+
+    backend: Literal["embedded", "http", "recorded"]
+    model: str = ""
+    revision: str = ""
+    endpoints: tuple[str, ...] = ()
+    api_key_env: str | None = None
+    dialect: Literal["vllm", "llama.cpp"] = "vllm"
+    context: int = Field(default=8192, ge=512)
+    concurrency: int = Field(default=64, ge=1, le=4096)
+    timeout: float = Field(default=300.0, gt=0)
+    retries: int = Field(default=4, ge=0, le=20)
+    file: str | None = None
+
+    @model_validator(mode="after")
+    def _has_what_its_backend_needs(self) -> "ModelSpec":
+        if self.backend == "http" and not self.endpoints:
+            raise ValueError("a model with backend = \"http\" needs endpoints = [\"http://host:8000/v1\"]")
+        if self.backend == "recorded" and not self.file:
+            raise ValueError("a model with backend = \"recorded\" needs file = \"replies.jsonl\"")
+        if self.backend != "recorded" and not self.model:
+            raise ValueError("needs model = \"…\" (the name the server serves it under, or one `litcascade model list` shows)")
+        return self
+
+
+class ReaderSpec(Frozen):
+    """Who answers: a model with a prompt and parameters, or a person (`person = true`).
+
+    `constrained` readers give one label, scored by its probability; `free` ones write first and are parsed.
+    `prompt` is the name of a prompt the program ships, or the path of a file ending in .md beside the protocol.
+    """
+
+    person: bool = False
+    model: str | None = None
+    prompt: str | None = None
+    style: Literal["constrained", "free"] = "constrained"
+    labels: tuple[str, str] = ("yes", "no")
+    shots: tuple[str, ...] = ()
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    seed: int | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _person_or_model(self) -> "ReaderSpec":
+        if self.person == (self.model is not None):
+            raise ValueError("a reader is either a person (person = true) or has a model")
+        if self.labels[0].casefold() == self.labels[1].casefold():
+            raise ValueError("labels must be two different words, the including one first")
+        return self
+
+
+class StageSpec(Frozen):
+    """One stage: its readers, how their readings become a verdict, and what waits for people.
+
+    policy `threshold`: include where the (mean) p(include) reaches `threshold`; scores inside `unsure` go to people.
+    policy `vote`: include where at least `votes` readers include (default 1: any).
+    referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
+    gate `people`: the run stops after this stage until every referred record has a person's decision.
+    """
+
+    readers: tuple[str, ...] = Field(min_length=1)
+    policy: Literal["vote", "threshold"] = "vote"
+    votes: int = Field(default=1, ge=1)
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    unsure: tuple[float, float] | None = None
+    refiner: str | None = None
+    repairs: int = Field(default=1, ge=0, le=5)
+    referred: Literal["wait", "pass"] = "wait"
+    gate: Literal["none", "people"] = "none"
+
+    @model_validator(mode="after")
+    def _policy_is_whole(self) -> "StageSpec":
+        if self.policy == "threshold" and self.threshold is None:
+            raise ValueError("policy = \"threshold\" needs threshold = a number from 0 to 1")
+        if self.policy == "vote" and self.votes > len(self.readers):
+            raise ValueError(f"votes = {self.votes} can never be reached by {len(self.readers)} reader(s)")
+        if self.unsure and not 0 <= self.unsure[0] <= self.unsure[1] <= 1:
+            raise ValueError("unsure = [low, high] needs 0 <= low <= high <= 1")
+        return self
+
+
+class Stages(Frozen):
+    """The stages of this review, in the order of the cascade; leave out the ones not done here."""
+
+    title_abstract: StageSpec | None = None
+    full_text: StageSpec | None = None
+    extraction: StageSpec | None = None
+
+    def items(self) -> list[tuple[StageName, StageSpec]]:
+        """The declared stages in order."""
+        named = [(name, getattr(self, name)) for name in STAGES]
+        return [(name, spec) for name, spec in named if spec is not None]
+
+
+class OperatingPoint(Frozen):
+    """How much evidence may be lost: the recall aimed at, and the weight w of a missed include in WMCC."""
+
+    recall: float = Field(default=0.95, gt=0, le=1)
+    weight: float = Field(default=10.0, ge=1)
+
+
+class Budget(Frozen):
+    """Where a run stops cleanly; None means no limit. Tokens are prompt plus completion."""
+
+    calls: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    minutes: float | None = Field(default=None, gt=0)
+
+
+class Protocol(Frozen):
+    """The whole protocol. Cross-references (readers to models, stages to readers) have been checked."""
+
+    review: Review
+    search: tuple[Search, ...] = ()
+    criteria: tuple[Criterion, ...] = Field(min_length=1)
+    models: dict[str, ModelSpec] = {}
+    readers: dict[str, ReaderSpec] = {}
+    stages: Stages
+    fields: tuple[FieldSpec, ...] = ()
+    operating_point: OperatingPoint = OperatingPoint()
+    budget: Budget = Budget()
+
+    def criteria_for(self, stage: str) -> tuple[Criterion, ...]:
+        """The criteria that apply at a screening stage, includes first."""
+        mine = [criterion for criterion in self.criteria if stage in criterion.stages]
+        return tuple(sorted(mine, key=lambda criterion: criterion.kind != "include"))
+
+    def criteria_hash(self, stage: str) -> str:
+        """The version of what people decide by at a stage: question, notes and criteria (or fields)."""
+        parts: list[Any] = [self.review.question, self.review.notes]
+        if stage == "extraction":
+            parts += [field.model_dump(mode="json") for field in self.fields]
+        else:
+            parts += [criterion.model_dump(mode="json") for criterion in self.criteria_for(stage)]
+        return digest(parts)
+
+    def hash(self) -> str:
+        """32 hexadecimal digits of the whole protocol."""
+        return digest(self.model_dump(mode="json"))
+
+
+def parse_protocol(text: str, source: str = "review.toml") -> Protocol:
+    """Read a protocol; every fault is a `ProtocolError` that names file, line and the mend."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProtocolError(f"{source}: not valid TOML: {error}") from None
+    if "criteria" not in content or not content["criteria"]:
+        raise ProtocolError(f"{source}: there are no criteria; add at least one [[criteria]] with id, kind and text")
+    try:
+        protocol = Protocol.model_validate(content)
+    except ValidationError as error:
+        raise ProtocolError(_explain(error, text, source)) from None
+    _check_references(protocol, text, source)
+    return protocol
+
+
+def _explain(error: ValidationError, text: str, source: str) -> str:
+    """The first fault as one sentence with file, line and the nearest right name."""
+    first = error.errors(include_url=False)[0]
+    path = tuple(part for part in first["loc"])
+    where = f"{source}:{line_of(text, path)}"
+    dotted = ".".join(str(part) for part in path)
+    if first["type"] == "extra_forbidden":
+        return f"{where}: unknown key '{dotted}'{nearest(str(path[-1]), _known_keys(path[:-1]))}"
+    if first["type"] == "missing":
+        return f"{where}: '{dotted}' is missing"
+    return f"{where}: {dotted}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _known_keys(path: tuple[int | str, ...]) -> list[str]:
+    """The keys allowed at a place of the protocol."""
+    table: Any = Protocol
+    places: dict[str, Any] = {
+        "review": Review, "search": Search, "criteria": Criterion, "models": ModelSpec, "readers": ReaderSpec,
+        "fields": FieldSpec, "operating_point": OperatingPoint, "budget": Budget,
+    }  # fmt: skip
+    if path:
+        table = places.get(str(path[0]))
+        if path[0] == "stages":
+            table = Stages if len(path) == 1 else StageSpec
+    return list(table.model_fields) if table is not None else []
+
+
+def _check_references(protocol: Protocol, text: str, source: str) -> None:
+    def fail(path: tuple[str | int, ...], message: str) -> None:
+        raise ProtocolError(f"{source}:{line_of(text, path)}: {message}")
+
+    _check_unique([c.id for c in protocol.criteria], "criteria", "criterion id", fail)
+    _check_unique([f.name for f in protocol.fields], "fields", "field name", fail)
+    for name, reader in protocol.readers.items():
+        if reader.model is not None and reader.model not in protocol.models:
+            hint = nearest(reader.model, protocol.models)
+            fail(("readers", name, "model"), f"reader '{name}' names a model '{reader.model}' that is not under [models]{hint}")
+    if not protocol.stages.items():
+        fail(("stages",), "no stage is declared; add [stages.title_abstract] with its readers")
+    for stage, spec in protocol.stages.items():
+        for reader_name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
+            if reader_name not in protocol.readers:
+                hint = nearest(reader_name, protocol.readers)
+                fail(("stages", stage), f"stage '{stage}' names a reader '{reader_name}' that is not under [readers]{hint}")
+        if spec.refiner and protocol.readers[spec.refiner].person:
+            fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
+        if stage != "extraction" and not protocol.criteria_for(stage):
+            fail(("stages", stage), f"no criterion applies at stage '{stage}'")
+    if protocol.stages.extraction and not protocol.fields:
+        fail(("stages", "extraction"), "stage 'extraction' needs at least one [[fields]]")
+
+
+def _check_unique(names: list[str], table: str, what: str, fail: Any) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            fail((table, index), f"{what} '{name}' is used twice")

@@ -1,0 +1,167 @@
+"""Schema-guided data extraction: for every field the quote first, then the value it supports."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from litcascade.schemas import (
+    Answer,
+    Ask,
+    DocumentState,
+    FieldSpec,
+    FieldValue,
+    JsonShape,
+    Reader,
+    Reading,
+    Refer,
+    ReferCode,
+    Reply,
+    Request,
+    State,
+    Turn,
+    Verdict,
+    say,
+)
+from litcascade.schemas.fields import check_value, guide, is_nothing, json_schema
+from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
+from litcascade.stages.parse import after_reasoning, json_objects, unusable
+from litcascade.stages.policy import Outcome, referral
+from litcascade.stages.prompt import fence
+from litcascade.stages.quote import fold, stands_in
+
+TOKENS_PER_FIELD = 160
+
+
+@STAGE_CLASSES.register("extraction")
+class Extraction(Stage):
+    """Extract the protocol's fields from a report.
+
+    Good fields are kept; invalid ones are asked for again, alone, once; what stays invalid is an error of that field.
+    A reply with no readable field at all sends the record to a person.
+    """
+
+    name: ClassVar[str] = "extraction"
+    needs_text: ClassVar[bool] = True
+
+    def shared_places(self, reader: Reader) -> dict[str, str]:
+        """The screening places and the field guide."""
+        return {**super().shared_places(reader), "fields": guide(self.protocol.fields)}
+
+    def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
+        """All fields in one question."""
+        document = subject.document
+        if document is None or document.state is not DocumentState.PARSED or not document.text().strip():
+            return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
+        if reader.prompt is None:
+            return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
+        values = {
+            "title": fence(subject.record.title or document.title or "(no title)", "title"),
+            "text": fence(document.text(), "report"),
+        }
+        system = say("system", self.filled(reader, reader.prompt.system, {}))
+        user = say("user", self.filled(reader, reader.prompt.user, values))
+        return self._question(reader, (system, user), self.protocol.fields, "ask")
+
+    def _question(self, reader: Reader, messages: Sequence[object], specs: tuple[FieldSpec, ...], purpose: str) -> Request:
+        shape = JsonShape(name="extraction", json_schema=json_schema(specs))
+        tokens = max(reader.max_tokens, TOKENS_PER_FIELD * len(specs))
+        return self.request(reader, messages, shape, max_tokens=tokens, purpose=purpose)
+
+    def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Answer | Refer:
+        """The fields from all turns, later turns filling what earlier ones got wrong."""
+        values, refer = self._gather(subject, turns)
+        if refer:
+            return refer
+        faults = [value for value in values.values() if value.error]
+        if faults and sum(turn.request.purpose == "repair" for turn in turns) < self.spec.repairs:
+            named = "; ".join(f"{value.field}: {value.error}" for value in faults)
+            return Refer(code=ReferCode.UNPARSED, detail=named)
+        return Answer(values=tuple(values[spec.name] for spec in self.protocol.fields))
+
+    def repair(self, subject: Subject, reader: Reader, turns: Sequence[Turn], fault: Refer) -> Request:
+        """Ask again for the faulty fields alone, with what was wrong; or for all where nothing could be read."""
+        if fault.code in (ReferCode.TRUNCATED, ReferCode.EMPTY):
+            return super().repair(subject, reader, turns, fault)
+        first = turns[0].request
+        values, _ = self._gather(subject, turns)
+        specs = tuple(s for s in self.protocol.fields if s.name not in values or values[s.name].error)
+        said = (turns[-1].reply.text or "")[:4000]
+        words = f"These parts could not be used: {fault.detail}. Answer again for {', '.join(s.name for s in specs)} only."
+        messages = (*first.messages, say("assistant", said), say("user", words))
+        return self._question(reader, messages, specs, "repair")
+
+    def _gather(self, subject: Subject, turns: Sequence[Turn]) -> tuple[dict[str, FieldValue], Refer | None]:
+        text = fold(subject.document.text()) if subject.document else ""
+        values: dict[str, FieldValue] = {}
+        problem: Refer | None = None
+        for turn in turns:
+            found = read_object(turn.reply)
+            if isinstance(found, Refer):
+                problem = found
+                continue
+            for spec in self.protocol.fields:
+                if spec.name not in values or values[spec.name].error:
+                    values[spec.name] = read_field(spec, found, text)
+        if not values:
+            return {}, problem or Refer(code=ReferCode.EMPTY)
+        if all(value.error for value in values.values()):
+            named = "; ".join(f"{value.field}: {value.error}" for value in values.values())
+            return {}, Refer(code=ReferCode.UNPARSED, detail=named)
+        return values, None
+
+    def decide(self, subject: Subject, readings: Mapping[str, Reading]) -> Ask | Verdict:
+        """Extracted where every reader gave values; else a person must look."""
+        unheard = tuple(name for name in self.spec.readers if name not in readings)
+        if unheard:
+            return Ask(readers=unheard)
+        refers = [r.outcome for r in readings.values() if isinstance(r.outcome, Refer)]
+        outcome = referral(refers, None) if refers else Outcome(State.EXTRACTED)
+        return Verdict(
+            record_id=subject.record.record_id,
+            stage=self.name,
+            state=outcome.state,
+            code=outcome.code,
+            reason=outcome.reason,
+            policy="extraction",
+            readings=tuple(readings[name] for name in self.spec.readers),
+            document_id=subject.document.document_id if subject.document else None,
+        )
+
+
+def read_object(reply: Reply) -> dict[str, Any] | Refer:
+    """The one JSON object of a reply; none, or two different ones, cannot be used."""
+    problem = unusable(reply)
+    if problem:
+        return problem
+    text = reply.text or ""
+    try:
+        whole = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return whole
+    visible = after_reasoning(text)
+    if isinstance(visible, Refer):
+        return visible
+    objects = list(json_objects(visible))
+    if not objects:
+        return Refer(code=ReferCode.UNPARSED, detail="no JSON object in the answer")
+    if any(other != objects[0] for other in objects[1:]):
+        return Refer(code=ReferCode.CONFLICT, detail="two different JSON objects in the answer")
+    return objects[0]
+
+
+def read_field(spec: FieldSpec, found: dict[str, Any], folded_text: str) -> FieldValue:
+    """One field of the answer, checked against its declaration and its quote looked up in the text."""
+    entry = found.get(spec.name)
+    if not isinstance(entry, dict) or "value" not in entry:
+        what = "missing from the answer" if entry is None else 'must be an object with "quote" and "value"'
+        return FieldValue(field=spec.name, error=what)
+    value, error = check_value(spec, entry["value"])
+    quote = entry.get("quote")
+    quote = quote.strip() or None if isinstance(quote, str) else None
+    if error:
+        return FieldValue(field=spec.name, quote=quote, error=error)
+    if is_nothing(spec, value):
+        return FieldValue(field=spec.name, value=value, quote=None)
+    return FieldValue(field=spec.name, value=value, quote=quote, quote_found=bool(quote) and stands_in(quote or "", folded_text))

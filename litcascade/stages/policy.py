@@ -1,0 +1,107 @@
+"""Policies: how the readings of a panel become a verdict, and whom to ask next. Pure, with frozen parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from litcascade.registry import Registry
+from litcascade.schemas import Answer, Ask, Reading, Refer, ReferCode, StageSpec, State
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a policy decides from the readings: a state with its score and, for a referral, the reason."""
+
+    state: State
+    score: float | None = None
+    code: ReferCode | None = None
+    reason: str | None = None
+
+
+class Policy(Protocol):
+    """A pure rule over the readings so far."""
+
+    def __call__(self, readings: Mapping[str, Reading]) -> Ask | Outcome:
+        """Whom to ask next, or the outcome."""
+        ...
+
+
+class PolicyMaker(Protocol):
+    """Makes a policy from a stage's declaration."""
+
+    def __call__(self, spec: StageSpec) -> Policy:
+        """The policy with its parameters frozen."""
+        ...
+
+
+POLICIES: Registry[PolicyMaker] = Registry("policy")
+
+
+def missing(spec: StageSpec, readings: Mapping[str, Reading]) -> Ask | None:
+    """The readers not heard yet, if any."""
+    unheard = tuple(name for name in spec.readers if name not in readings)
+    return Ask(readers=unheard) if unheard else None
+
+
+def mean_score(readings: Mapping[str, Reading]) -> float | None:
+    """Mean p(include) over the readers that gave one; None where none did."""
+    scores = [r.outcome.score for r in readings.values() if isinstance(r.outcome, Answer) and r.outcome.score is not None]
+    return sum(scores) / len(scores) if scores else None
+
+
+def referral(refers: list[Refer], score: float | None) -> Outcome:
+    """Refer for the reason of the only reader that failed, or for the panel's reasons together."""
+    if len(refers) == 1:
+        return Outcome(State.REFERRED, score, refers[0].code, refers[0].detail or None)
+    reasons = "; ".join(dict.fromkeys(refer.code.value for refer in refers))
+    return Outcome(State.REFERRED, score, ReferCode.PANEL, reasons)
+
+
+@POLICIES.register("vote")
+def vote(spec: StageSpec) -> Policy:
+    """Include where at least `votes` readers include; a reader that failed counts on neither side.
+
+    Where the failed readers could turn the outcome, the record goes to a person.
+    """
+
+    def decide(readings: Mapping[str, Reading]) -> Ask | Outcome:
+        if ask := missing(spec, readings):
+            return ask
+        outcomes = [readings[name].outcome for name in spec.readers]
+        refers = [outcome for outcome in outcomes if isinstance(outcome, Refer)]
+        answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
+        yes = sum(answer.decision == "include" for answer in answers)
+        score = mean_score(readings)
+        if yes >= spec.votes:
+            return Outcome(State.INCLUDED, score)
+        if yes + len(refers) >= spec.votes:
+            return referral(refers, score)
+        reason = next((answer.reason for answer in answers if answer.reason), None)
+        return Outcome(State.EXCLUDED, score, reason=reason)
+
+    return decide
+
+
+@POLICIES.register("threshold")
+def threshold(spec: StageSpec) -> Policy:
+    """Include where the mean p(include) of the panel reaches the threshold.
+
+    A reader without a score sends the record to a person, and so does a mean inside the `unsure` band.
+    """
+    cut = spec.threshold if spec.threshold is not None else 0.5
+
+    def decide(readings: Mapping[str, Reading]) -> Ask | Outcome:
+        if ask := missing(spec, readings):
+            return ask
+        outcomes = [readings[name].outcome for name in spec.readers]
+        score = mean_score(readings)
+        refers = [outcome for outcome in outcomes if isinstance(outcome, Refer)]
+        if refers:
+            return referral(refers, score)
+        if score is None or any(isinstance(outcome, Answer) and outcome.score is None for outcome in outcomes):
+            return Outcome(State.REFERRED, score, ReferCode.NO_SCORE, "a reader gave no log-probabilities")
+        if spec.unsure and spec.unsure[0] <= score <= spec.unsure[1]:
+            return Outcome(State.REFERRED, score, ReferCode.UNSURE, f"p(include) = {score:.3f}")
+        return Outcome(State.INCLUDED if score >= cut else State.EXCLUDED, score)
+
+    return decide

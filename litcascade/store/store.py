@@ -1,0 +1,168 @@
+"""The review's one DuckDB file: connection, migrations, column batches."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from litcascade.errors import StoreError
+from litcascade.store.views import view_sql
+
+FILE_NAME = "review.duckdb"
+
+
+class Store:
+    """One open DuckDB file. Safe to call from several threads: one lock, one connection, one writer.
+
+    `insert` appends whole columns; `rows` and `frame` read. Use as a context manager.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        if not create and not path.exists():
+            raise StoreError(f"{path}: there is no review store yet; import records first (litcascade import FILE)")
+        self.path = path
+        self._lock = threading.RLock()
+        try:
+            self._connection = duckdb.connect(str(path), read_only=read_only)
+        except duckdb.Error as error:
+            raise StoreError(_explain(error, path)) from None
+        try:
+            self._migrate(read_only)
+            self._types = self._read_types()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was inserted is safe before this already."""
+        with self._lock:
+            self._connection.close()
+
+    def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
+        """Append rows given as columns of equal length, in one statement; returns how many. JSON columns take text."""
+        names = [name for name in columns]
+        count = len(columns[names[0]]) if names else 0
+        if count == 0:
+            return 0
+        picked = ", ".join(f"unnest(${i}::{self._types[table][name]}[])" for i, name in enumerate(names, start=1))
+        quoted = ", ".join(f'"{name}"' for name in names)
+        with self._lock:
+            self._connection.execute(
+                f"insert into {table} ({quoted}) select {picked}", [list(columns[name]) for name in names]
+            ).fetchall()
+        return count
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self._lock:
+            return self._connection.execute(sql, parameters or None).fetchall()
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first column of the first row, or None."""
+        found = self.rows(sql, parameters)
+        return found[0][0] if found else None
+
+    def frame(self, sql: str, schema: Mapping[str, Any], parameters: Sequence[Any] = ()) -> pl.DataFrame:
+        """A query as a polars frame with the named columns and types."""
+        return pl.DataFrame(self.rows(sql, parameters), schema=dict(schema), orient="row")
+
+    def transaction(self) -> "_Transaction":
+        """A context in which all inserts stand or fall together."""
+        return _Transaction(self._lock, self._connection)
+
+    def set_stages(self, stages: Sequence[str]) -> None:
+        """Make the views for the stages of the protocol, where they are not made yet."""
+        sql = view_sql(stages)
+        if self.meta("views") != sql:
+            with self.transaction():
+                self._run(sql)
+                self.set_meta("views", sql)
+
+    def meta(self, key: str) -> str | None:
+        """A note the store keeps about itself."""
+        found: str | None = self.value("select value from meta where key = ?", [key])
+        return found
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Set such a note (the one table that is not append-only: it holds nothing of the review)."""
+        self.rows("insert or replace into meta values (?, ?)", [key, value])
+
+    def _run(self, sql: str) -> None:
+        with self._lock:
+            for statement in duckdb.extract_statements(sql):
+                self._connection.execute(statement).fetchall()
+
+    def _migrate(self, read_only: bool) -> None:
+        files = sorted(
+            (item for item in (resources.files("litcascade.store") / "migrations").iterdir() if item.name.endswith(".sql")),
+            key=lambda item: item.name,
+        )
+        known = [item.name.removesuffix(".sql") for item in files]
+        has_meta = self.value("select count(*) from information_schema.tables where table_name = 'meta'")
+        done = self.rows("select name from migrations order by name") if has_meta else []
+        unknown = [name for (name,) in done if name not in known]
+        if unknown:
+            raise StoreError(f"{self.path}: was written by a newer litcascade (has '{unknown[0]}'); update the program")
+        todo = [item for item in files if item.name.removesuffix(".sql") not in {name for (name,) in done}]
+        if not todo:
+            return
+        if read_only:
+            raise StoreError(f"{self.path}: was written by an older litcascade; run any writing command once to update it")
+        with self.transaction():
+            if not has_meta:
+                self._run("create table meta (key text primary key, value text);"
+                          "create table migrations (name text primary key, at_time timestamptz);")  # fmt: skip
+            for item in todo:
+                self._run(item.read_text(encoding="utf-8"))
+                self.rows("insert into migrations values (?, ?)", [item.name.removesuffix(".sql"), now()])
+            self._run(view_sql(("title_abstract", "full_text", "extraction")))
+
+    def _read_types(self) -> dict[str, dict[str, str]]:
+        types: dict[str, dict[str, str]] = {}
+        for table, column, kind in self.rows("select table_name, column_name, data_type from information_schema.columns"):
+            types.setdefault(table, {})[column] = kind
+        return types
+
+
+class _Transaction:
+    def __init__(self, lock: threading.RLock, connection: duckdb.DuckDBPyConnection) -> None:
+        self._lock = lock
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._connection.begin()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._connection.commit()
+            else:
+                self._connection.rollback()
+        finally:
+            self._lock.release()
+
+
+def now() -> str:
+    """The time now, as the store writes it."""
+    return datetime.now(UTC).isoformat()
+
+
+def _explain(error: Exception, path: Path) -> str:
+    text = str(error)
+    if "lock" in text.lower():
+        return f"{path}: another process holds the review (a run or the desk); wait for it, or use `litcascade status`"
+    if "not a valid DuckDB" in text or "magic bytes" in text:
+        return f"{path}: is not a DuckDB file; name another --review folder"
+    return f"{path}: the review store cannot be opened: {text.splitlines()[0][:200]}"

@@ -1,0 +1,129 @@
+"""The current state as views with plain names: one a stage, and a few for people who open the file with SQL."""
+
+from collections.abc import Sequence
+
+from litcascade.schemas import ReferCode
+
+NEEDS_TEXT = {"full_text", "extraction"}
+
+_CURRENT = """
+create or replace view current_stages as
+select stage, arg_max(fingerprint, seq) as fingerprint, arg_max(criteria_hash, seq) as criteria_hash,
+       arg_max(referred, seq) as referred, arg_max(run_id, seq) as run_id
+from stage_versions group by stage;
+
+create or replace view current_documents as
+select * from documents where record_id is not null
+qualify row_number() over (partition by record_id order by seq desc) = 1;
+
+create or replace view current_gold as
+select * from gold qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
+
+create or replace view current_gold_fields as
+select * from gold_fields qualify row_number() over (partition by record_id, field order by seq desc) = 1;
+"""
+
+_STAGE = """
+create or replace view {stage} as
+with entered as ({entered}),
+verdict as (
+    select verdicts.* from verdicts
+    join current_stages on current_stages.stage = verdicts.stage and current_stages.fingerprint = verdicts.fingerprint
+    where verdicts.stage = '{stage}'
+    qualify row_number() over (partition by record_id order by verdicts.seq desc) = 1
+),
+decision as (
+    select adjudications.*, requeued.adjudication_id is not null as requeued from adjudications
+    left join (select distinct adjudication_id from requeued) requeued using (adjudication_id)
+    where stage = '{stage}'
+    qualify row_number() over (partition by record_id order by adjudications.seq desc) = 1
+),
+heard as (select record_id, max(seq) as seq from person_readings where stage = '{stage}' group by record_id),
+stated as (
+    select entered.record_id,
+        case
+            when decision.requeued then 'referred'
+            when decision.unsure then 'referred'
+            when decision.decision = 'include' then 'included'
+            when decision.decision = 'exclude' then 'excluded'
+            when decision.decision = 'extracted' then 'extracted'
+            {no_document}
+            when verdict.state is null then 'pending'
+            {other_document}
+            when verdict.code = '{awaiting}' and heard.seq > verdict.seq then 'pending'
+            else verdict.state
+        end as state,
+        case
+            when decision.requeued then 'decided under earlier criteria'
+            when decision.unsure then 'a person is unsure'
+            when decision.decision is not null then null
+            else verdict.code
+        end as code,
+        case when decision.decision is not null or decision.unsure then decision.note else verdict.reason end as reason,
+        decision.criterion as criterion,
+        verdict.score as score,
+        case when decision.decision is not null and not decision.requeued then decision.who
+             when verdict.state is not null then 'model' end as decided_by,
+        {document_column} as document_id
+    from entered
+    left join verdict on verdict.record_id = entered.record_id
+    left join decision on decision.record_id = entered.record_id
+    left join heard on heard.record_id = entered.record_id
+    {document_join}
+)
+select stated.*,
+    stated.state in ('included', 'extracted')
+    or (stated.state = 'referred' and coalesce((select referred from current_stages where stage = '{stage}'), 'wait') = 'pass')
+        as passes
+from stated;
+"""
+
+_PEOPLE = """
+create or replace view queue as {queue};
+create or replace view extracted as
+select extractions.* from extractions
+join extraction on extraction.record_id = extractions.record_id and extraction.state = 'extracted'
+where extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')
+   or extractions.fingerprint = 'person'
+qualify row_number() over (
+    partition by extractions.record_id, extractions.field, case when extractions.fingerprint = 'person' then '' else reader end
+    order by extractions.seq desc) = 1;
+create or replace view ledger as {ledger};
+"""
+
+
+def view_sql(stages: Sequence[str]) -> str:
+    """The SQL of all views for the stages of a protocol, in their order; stages not done are views without rows."""
+    parts = [_CURRENT]
+    upstream: str | None = None
+    for stage in ("title_abstract", "full_text", "extraction"):
+        done = stage in stages
+        if not done:
+            entered = "select record_id from records where false"
+        elif upstream is None:
+            entered = "select record_id from records"
+        else:
+            entered = f"select record_id from {upstream} where passes"
+        parts.append(_stage_sql(stage, entered))
+        upstream = stage if done else upstream
+    shown = list(stages) or ["title_abstract"]
+    queue = " union all ".join(
+        f"select '{s}' as stage, record_id, state, code, reason, score from {s} where state in ('referred', 'not retrieved')"
+        for s in shown
+    )
+    ledger = " union all ".join(f"select '{s}' as stage, state, count(*) as records from {s} group by state" for s in shown)
+    parts.append(_PEOPLE.format(queue=queue, ledger=ledger))
+    return "\n".join(parts)
+
+
+def _stage_sql(stage: str, entered: str) -> str:
+    text = stage in NEEDS_TEXT
+    return _STAGE.format(
+        stage=stage,
+        entered=entered,
+        awaiting=ReferCode.AWAITING.value,
+        no_document="when document.document_id is null then 'not retrieved'" if text else "",
+        other_document="when verdict.document_id is distinct from document.document_id then 'pending'" if text else "",
+        document_column="document.document_id" if text else "null",
+        document_join="left join current_documents document on document.record_id = entered.record_id" if text else "",
+    )
