@@ -61,4 +61,4 @@ def backoff(attempt: int, base: float, retry_after: float | None, cap: float = 3
     """Seconds to wait before the next try: the server's own wish, else doubling with jitter; `cap` at the most."""
     if retry_after is not None:
         return min(retry_after, cap)
-    return min(cap, base * 2.0**attempt) * random.uniform(0.5, 1.0)  # noqa: S311  (jitter needs no secrecy)
+    return min(cap, base * 2.0**attempt) * random.uniform(0.5, 1.0)

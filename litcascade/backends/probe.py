@@ -39,17 +39,21 @@ def _constraint(reply: Reply) -> Finding:
     if text in CODES:
         return Finding("answers are held to the labels", True)
     if not text and (reply.reasoning or "").strip():
-        words = "the answer comes in the reasoning field, not as content; start the server without a reasoning parser, or switch thinking off"
+        words = "the answer comes in the reasoning field, not as content; switch thinking off or drop the reasoning parser"
         return Finding("answers are held to the labels", False, words)
     marks = next((mark for mark in ("<|im_start|>", "[INST]", "<|start_header_id|>", "<|assistant|>") if mark in text), None)
     if marks:
-        return Finding("the chat template fits", False, f"the answer holds template marks ({marks}); the model has another's chat template")
+        return Finding(
+            "the chat template fits",
+            False,
+            f"the answer holds template marks ({marks}); the model has another's chat template",
+        )
     words = f"the server ignored the constraint in silence and answered {text[:60]!r}; check its version and dialect"
     return Finding("answers are held to the labels", False, words)
 
 
 def _scores(reply: Reply) -> Finding:
-    words = "" if reply.logprobs else "no log-probabilities come back: no scores, so policy = \"threshold\" refers everything"
+    words = "" if reply.logprobs else 'no log-probabilities come back: no scores, so policy = "threshold" refers everything'
     return Finding("log-probabilities", bool(reply.logprobs), words, fatal=False)
 
 
@@ -63,7 +67,11 @@ async def _json(backend: Backend, model: ModelRef) -> Finding:
     reply = await _one(backend, _request(model, "Say hello.", JsonShape(name="canary", json_schema=schema), 40))
     text = "".join((reply.text or "").split())
     ok = text == f'{{"{CODES[0]}":"{CODES[1]}"}}'
-    words = "" if ok else f"the JSON schema was not kept to: {(reply.refused or reply.text or reply.reasoning or 'no content')[:80]!r}"
+    words = (
+        ""
+        if ok
+        else f"the JSON schema was not kept to: {(reply.refused or reply.text or reply.reasoning or 'no content')[:80]!r}"
+    )
     return Finding("JSON answers are held to the schema", ok, words)
 
 
@@ -74,7 +82,12 @@ async def _long(backend: Backend, model: ModelRef) -> Finding:
         words = f"a prompt of {LONG_WORDS} words is refused ({reply.refused[:80]}); serve the model with a longer context"
         return Finding(what, False, words, fatal=False)
     if reply.prompt_tokens is None:
-        return Finding(what, False, "the server does not tell how many tokens it read, so a cut prompt would go unseen", fatal=False)
+        return Finding(
+            what,
+            False,
+            "the server does not tell how many tokens it read, so a cut prompt would go unseen",
+            fatal=False,
+        )
     if reply.prompt_tokens < LONG_WORDS:
         words = f"of a prompt of {LONG_WORDS} words the server read {reply.prompt_tokens} tokens: it cuts prompts in silence"
         return Finding(what, False, words)

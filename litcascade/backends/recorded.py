@@ -25,7 +25,7 @@ class Recording:
 def write_recording(rows: Iterable[tuple[ModelRef, Reply]]) -> Iterable[str]:
     """One JSON line a reply."""
     for model, reply in rows:
-        yield json.dumps({"model": model.model_dump(), "reply": reply.model_dump(mode="json")}, ensure_ascii=False) + "\n"
+        yield (json.dumps({"model": model.model_dump(), "reply": reply.model_dump(mode="json")}, ensure_ascii=False) + "\n")
 
 
 def read_recording(path: Path) -> Recording:

@@ -50,11 +50,13 @@ class StructuredClient:
         token = _caught.set(caught)
         try:
             await self._client.create_with_completion(
-                response_model=_model_for(request.shape), max_retries=0, **arguments  # type: ignore[arg-type]
+                response_model=_model_for(request.shape),
+                max_retries=0,
+                **arguments,
             )
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001  (whatever instructor makes of a reply, the reply itself is kept)
+        except Exception as error:
             if not caught:
                 raise _translate(error, openai) from error
         finally:

@@ -14,7 +14,9 @@ from litcascade.report import Table
 def check_models(review: Review) -> tuple[list[Table], list[dict[str, Any]], bool]:
     """Probe every model that a stage uses; returns tables, plain findings, and whether a fatal one failed."""
     found = asyncio.run(_probe_all(review))
-    rows = [[name, f.what, "yes" if f.ok else "NO" if f.fatal else "no", f.words or None] for name, fs in found.items() for f in fs]
+    rows = [
+        [name, f.what, "yes" if f.ok else "NO" if f.fatal else "no", f.words or None] for name, fs in found.items() for f in fs
+    ]
     plain = [{"model": name, **asdict(finding)} for name, findings in found.items() for finding in findings]
     failed = any(not finding.ok and finding.fatal for findings in found.values() for finding in findings)
     return [Table("Models", ["model", "what", "ok", "what to do"], rows)], plain, failed

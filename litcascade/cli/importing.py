@@ -58,7 +58,11 @@ def _print(receipt: Receipt | TextsReceipt | LabelsReceipt) -> None:
     if isinstance(receipt, Receipt):
         _print_records(receipt)
     elif isinstance(receipt, TextsReceipt):
-        rows: list[list[Any]] = [["files", receipt.files], ["matched to a record", receipt.matched], ["here already", receipt.already_here]]
+        rows: list[list[Any]] = [
+            ["files", receipt.files],
+            ["matched to a record", receipt.matched],
+            ["here already", receipt.already_here],
+        ]
         rows += [[f"of these {state}", count] for state, count in receipt.states.items()]
         rows += [["no record found", len(receipt.unmatched)], ["second file for a record", len(receipt.clashes)]]
         notes = [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes][:10]]
@@ -69,9 +73,13 @@ def _print(receipt: Receipt | TextsReceipt | LabelsReceipt) -> None:
 
 def _print_records(receipt: Receipt) -> None:
     rows = [
-        ["records in the file", receipt.in_file], ["read", receipt.read], ["refused (kept aside with line and reason)", receipt.refused],
-        ["lines outside records, kept aside", receipt.lines_set_aside], ["without title", receipt.missing_titles],
-        ["without abstract", receipt.missing_abstracts], ["abstract cut short", receipt.cut_abstracts],
-    ]  # fmt: skip
+        ["records in the file", receipt.in_file],
+        ["read", receipt.read],
+        ["refused (kept aside with line and reason)", receipt.refused],
+        ["lines outside records, kept aside", receipt.lines_set_aside],
+        ["without title", receipt.missing_titles],
+        ["without abstract", receipt.missing_abstracts],
+        ["abstract cut short", receipt.cut_abstracts],
+    ]
     title = f"{receipt.path}: {receipt.format}, {receipt.encoding}"
     print_tables([Table(title, ["", "count"], rows, [f"repair: {repair}" for repair in receipt.repairs[:10]])])

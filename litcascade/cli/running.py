@@ -40,7 +40,13 @@ def _run(review: Review, *, probed: bool = True) -> Outcome:
 
 def _plain(outcome: Outcome) -> dict[str, object]:
     spent = {name: value for name, value in vars(outcome.spent).items() if name != "started"}
-    return {"run": outcome.run_id, "status": outcome.status, "detail": outcome.words, "ledger": outcome.ledger, "spent": spent}
+    return {
+        "run": outcome.run_id,
+        "status": outcome.status,
+        "detail": outcome.words,
+        "ledger": outcome.ledger,
+        "spent": spent,
+    }
 
 
 def show_status(review: Review, json_out: bool) -> None:
@@ -92,7 +98,9 @@ def run_demo(into: Path, json_out: bool) -> int:
     review = lay_out(into)
     fill(review)
     if not json_out:
-        typer.echo("The demo review: 30 invented records, 8 invented reports. Its model is small: it is for trying the program out,")
+        typer.echo(
+            "The demo review: 30 invented records, 8 invented reports. Its model is small: it is for trying the program out,"
+        )
         typer.echo("and its decisions are not what a larger model would give. Stop it with Ctrl-C; run it again to go on.")
     pull_with_progress(MODEL)
     outcome = _run(review)
@@ -112,5 +120,8 @@ def _files(review: Review) -> Table:
         [str(review.store_path), "everything else: open it with DuckDB, or `litcascade export`"],
         [str(review.folder / "texts"), "the full texts"],
     ]
-    notes = [f"next: litcascade trace D03 --review {review.folder}", f"      litcascade export queue queue.csv --review {review.folder}"]
+    notes = [
+        f"next: litcascade trace D03 --review {review.folder}",
+        f"      litcascade export queue queue.csv --review {review.folder}",
+    ]
     return Table("Files", ["file", "what it is"], rows, notes)

@@ -26,32 +26,39 @@ def show_trace(review: Review, record_id: str, prompts: bool, json_out: bool) ->
     if json_out:
         print_json({"record": record_id, "stages": traces})
         return
-    for trace, state in traces:
-        _print(trace, state, prompts)
+    for trace, standing in traces:
+        _print(trace, standing, prompts)
 
 
-async def _trace(review: Review, store: Store, record_id: str) -> list[tuple[StageTrace, str]]:
+Standing = tuple[str, str | None]
+
+
+def _standing(store: Store, stage: str, record_id: str) -> Standing | None:
+    """The record's state at a stage and who decided it; None where it has not reached the stage."""
+    rows = store.rows(f"select state, decided_by from {stage} where record_id = ?", [record_id])
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+async def _trace(review: Review, store: Store, record_id: str) -> list[tuple[StageTrace, Standing]]:
     backends = make_backends(review)
-    traces: list[tuple[StageTrace, str]] = []
+    traces: list[tuple[StageTrace, Standing]] = []
     try:
         bound = bind(review, await identify(review.protocol, backends), store)
         recorder = Recorder(store, "trace")
         for item in bound:
             subject = load_subjects(store, item.stage.name, [record_id])[0]
-            trace = await trace_record(item, subject, backends, recorder)
-            verdict = trace.verdict
-            state = verdict.state.value if verdict else "pending"
-            traces.append((trace, state))
-            goes_on = state in ("included", "extracted") or (state == "referred" and item.spec.referred == "pass")
-            if not goes_on:
+            standing = _standing(store, item.stage.name, record_id)
+            if standing is None or standing[0] == "not retrieved":
                 break
+            trace = await trace_record(item, subject, backends, recorder, keep=standing[0] == "pending")
+            traces.append((trace, _standing(store, item.stage.name, record_id) or standing))
     finally:
         for backend in backends.values():
             await backend.close()
     return traces
 
 
-def _print(trace: StageTrace, state: str, prompts: bool) -> None:
+def _print(trace: StageTrace, standing: Standing, prompts: bool) -> None:
     typer.echo(f"== {trace.stage}")
     for reader, turns in trace.turns.items():
         for number, turn in enumerate(turns, start=1):
@@ -68,7 +75,9 @@ def _print(trace: StageTrace, state: str, prompts: bool) -> None:
         typer.echo(f"=> no reply, the record stays pending: {inert(trace.pending)}")
     elif trace.verdict:
         why = ": ".join(part for part in (trace.verdict.code, trace.verdict.reason) if part)
-        typer.echo(f"=> {state}" + (f" ({inert(why, 300)})" if why else ""))
+        typer.echo(f"=> model: {trace.verdict.state.value}" + (f" ({inert(why, 300)})" if why else ""))
+        if standing[1] not in (None, "model"):
+            typer.echo(f"=> {inert(str(standing[1]))} decided: {standing[0]}")
 
 
 def _outcome(outcome: Any) -> str:

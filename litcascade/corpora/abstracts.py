@@ -4,7 +4,21 @@ import re
 
 from litcascade.schemas import AbstractStatus
 
-_NOTHING = {"", "nan", "none", "null", "n/a", "na", "-", "--", ".", "abstract", "abstract.", "no abstract", "not available"}
+_NOTHING = {
+    "",
+    "nan",
+    "none",
+    "null",
+    "n/a",
+    "na",
+    "-",
+    "--",
+    ".",
+    "abstract",
+    "abstract.",
+    "no abstract",
+    "not available",
+}
 _PLACEHOLDER = re.compile(
     r"^[\[(<]?\s*(?:no|sin|kein|aucun)\s+abstract(?:\s+(?:is\s+)?(?:available|provided|found|present))?\s*[\])>.]*$"
     r"|^[\[(]?\s*abstract\s+(?:is\s+)?(?:not\s+(?:available|provided)|unavailable|missing)\s*[\]).]*$",
@@ -38,7 +52,7 @@ def read_abstract(text: str | None) -> tuple[str | None, AbstractStatus]:
 
 def _other_language(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+", text.casefold())
-    if not words or text.isascii() is False and not any(word.isascii() for word in words):
+    if not words or (text.isascii() is False and not any(word.isascii() for word in words)):
         return bool(words)
     counts = {language: sum(word in stops for word in words) for language, stops in _STOPWORDS.items()}
     english = counts.pop("en")

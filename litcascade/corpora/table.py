@@ -12,12 +12,52 @@ from litcascade.corpora.receipt import Parsed, SetAside
 from litcascade.errors import InputError
 
 ALIASES: dict[str, tuple[str, ...]] = {
-    "record_id": ("record_id", "id", "record id", "covidence #", "covidence number", "ref id", "key", "unique id", "eid", "ut"),
-    "title": ("title", "article title", "document title", "primary_title", "primary title", "ti", "item title", "titre", "titel"),
-    "abstract": ("abstract", "abstract note", "abstract_note", "ab", "notes_abstract", "summary", "description", "abstract text"),
+    "record_id": (
+        "record_id",
+        "id",
+        "record id",
+        "covidence #",
+        "covidence number",
+        "ref id",
+        "key",
+        "unique id",
+        "eid",
+        "ut",
+    ),
+    "title": (
+        "title",
+        "article title",
+        "document title",
+        "primary_title",
+        "primary title",
+        "ti",
+        "item title",
+        "titre",
+        "titel",
+    ),
+    "abstract": (
+        "abstract",
+        "abstract note",
+        "abstract_note",
+        "ab",
+        "notes_abstract",
+        "summary",
+        "description",
+        "abstract text",
+    ),
     "authors": ("authors", "author", "author(s)", "author names", "author full names", "au", "first_authors"),
     "year": ("year", "publication year", "publication_year", "published year", "py", "date", "pub year"),
-    "journal": ("journal", "source title", "publication title", "journal/book", "source", "secondary_title", "jo", "so", "journal title"),
+    "journal": (
+        "journal",
+        "source title",
+        "publication title",
+        "journal/book",
+        "source",
+        "secondary_title",
+        "jo",
+        "so",
+        "journal title",
+    ),
     "doi": ("doi", "do", "di", "digital object identifier"),
     "pmid": ("pmid", "pubmed id", "pubmed_id", "accession number (pubmed)"),
     "url": ("url", "link", "urls", "ur"),
@@ -72,8 +112,7 @@ def read_csv(text: str, stem: str) -> Parsed:
     columns = map_columns(header)
     if "title" not in columns and "abstract" not in columns:
         raise InputError(
-            f"{stem}: no column holds titles or abstracts; the columns are: {', '.join(header)}. "
-            "Rename one of them to 'title'"
+            f"{stem}: no column holds titles or abstracts; the columns are: {', '.join(header)}. Rename one of them to 'title'"
         )
     parsed = Parsed(set_aside=aside)
     column = columns.get("record_id")

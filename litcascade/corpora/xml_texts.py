@@ -46,10 +46,16 @@ def read_tei(raw: bytes) -> Body:
         text = "\n".join(flat(child) for child in division if child.tag in (f"{_TEI}p", f"{_TEI}list", f"{_TEI}quote"))
         if text.strip():
             sections.append(Section(heading=flat(division.find(f"{_TEI}head")) or None, text=text))
-    sections += [Section(heading=flat(figure.find(f"{_TEI}head")) or "Table", text=_tei_table(figure)) for figure in _tei_tables(root)]
+    sections += [
+        Section(heading=flat(figure.find(f"{_TEI}head")) or "Table", text=_tei_table(figure)) for figure in _tei_tables(root)
+    ]
     references = sum(1 for _ in root.iterfind(f".//{_TEI}listBibl/{_TEI}biblStruct"))
     return Body(
-        title=title or None, doi=doi, abstract=abstract or None, sections=tuple(s for s in sections if s.text), references=references
+        title=title or None,
+        doi=doi,
+        abstract=abstract or None,
+        sections=tuple(s for s in sections if s.text),
+        references=references,
     )
 
 
@@ -107,6 +113,6 @@ def _block(node: etree._Element) -> str:
         for table in tables:
             parent = table.getparent()
             if parent is not None:
-                table.clear(keep_tail=True)
+                table.clear(keep_tail=True)  # type: ignore[call-arg]  # the stubs lag behind lxml
         return "\n".join([flat(node), *kept])
     return flat(node)

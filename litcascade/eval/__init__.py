@@ -4,6 +4,7 @@ from litcascade.eval.binary import METRICS, Confusion, confusion_of, metrics_of
 from litcascade.eval.cascade import CascadeLoss, StageLoss, cascade_loss
 from litcascade.eval.estimate import Estimate
 from litcascade.eval.fields import Pair, jaccard, score_field
+from litcascade.eval.ranking import auc
 
 __all__ = [
     "METRICS",
@@ -12,6 +13,7 @@ __all__ = [
     "Estimate",
     "Pair",
     "StageLoss",
+    "auc",
     "cascade_loss",
     "confusion_of",
     "jaccard",

@@ -40,7 +40,9 @@ def confusion_of(frame: pl.DataFrame) -> Confusion:
     odd = frame.filter(~pl.col("gold").is_in(["include", "exclude"]) | ~pl.col("state").is_in([*POSITIVE_STATES, "excluded"]))
     if odd.height:
         row = odd.row(0, named=True)
-        raise InputError(f"record '{row['record_id']}' has gold '{row['gold']}' and state '{row['state']}', which cannot be scored")
+        raise InputError(
+            f"record '{row['record_id']}' has gold '{row['gold']}' and state '{row['state']}', which cannot be scored"
+        )
     if frame["record_id"].n_unique() != frame.height:
         raise InputError("an id stands twice in the table to score")
     gold = pl.col("gold") == "include"

@@ -46,16 +46,11 @@ def amend(review: Review, store: Store, author: str, reason: str) -> Amendment:
     amendment_id = f"amendment-{uuid.uuid4().hex[:12]}"
     touched = _touched(store, changes)
     with store.transaction():
-        store.insert(
-            "amendments",
-            {"amendment_id": [amendment_id], "at_time": [now()], "author": [author], "reason": [reason], "from_hash": [old_hash],
-             "to_hash": [review.protocol.hash()], "changes": [json.dumps([change.__dict__ for change in changes], ensure_ascii=False)]},
-        )  # fmt: skip
-        store.insert(
-            "requeued",
-            {"at_time": [now()] * len(touched), "adjudication_id": [row[0] for row in touched],
-             "amendment_id": [amendment_id] * len(touched), "reason": [row[1] for row in touched]},
-        )  # fmt: skip
+        kept = json.dumps([vars(change) for change in changes], ensure_ascii=False)
+        row = {"amendment_id": amendment_id, "at_time": now(), "author": author, "reason": reason, "changes": kept}
+        store.append("amendments", [{**row, "from_hash": old_hash, "to_hash": review.protocol.hash()}])
+        again = {"amendment_id": amendment_id, "at_time": now()}
+        store.append("requeued", [{**again, "adjudication_id": key, "reason": why} for key, why in touched])
         store_protocol(review, store)
     return Amendment(amendment_id, author, reason, changes, len(touched))
 

@@ -60,8 +60,9 @@ def export_queue(_: Review, store: Store, path: Path) -> int:
     """What waits for people, with an empty column `decision` to fill in and import again."""
     header = ["record_id", "stage", "decision", "criterion", "who", "note", "why", "score", "title", "abstract"]
     rows = store.rows(
-        "select queue.record_id, stage, '', '', '', '', concat_ws(': ', coalesce(code, state), reason), round(score, 4), title, abstract "
-        "from queue join records using (record_id) where stage <> 'extraction' order by stage desc, score desc nulls first, records.seq"
+        "select queue.record_id, stage, '', '', '', '', concat_ws(': ', coalesce(code, state), reason), round(score, 4), "
+        "title, abstract from queue join records using (record_id) "
+        "order by stage desc, score desc nulls first, records.seq"
     )
     path.write_text(write_table(header, (dict(zip(header, row, strict=True)) for row in rows)), encoding="utf-8", newline="")
     return len(rows)
@@ -71,7 +72,9 @@ def export_queue(_: Review, store: Store, path: Path) -> int:
 def export_extractions(_: Review, store: Store, path: Path) -> int:
     """Every extracted value with its quote, one row a record, reader and field."""
     header = ["record_id", "reader", "field", "value", "quote", "quote_found", "error"]
-    rows = store.rows("select record_id, reader, field, value, quote, quote_found, error from extracted order by record_id, field")
+    rows = store.rows(
+        "select record_id, reader, field, value, quote, quote_found, error from extracted order by record_id, field"
+    )
     table = [dict(zip(header, row, strict=True)) for row in rows]
     for row in table:
         value = json.loads(row["value"]) if row["value"] is not None else None

@@ -22,7 +22,9 @@ def import_records(store: Store, path: Path) -> Receipt:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     earlier = store.rows("select at_time, path from imports where sha256 = ?", [digest])
     if earlier:
-        raise InputError(f"{path}: the same file was imported on {str(earlier[0][0])[:16]} (as {earlier[0][1]}); nothing was added")
+        raise InputError(
+            f"{path}: the same file was imported on {str(earlier[0][0])[:16]} (as {earlier[0][1]}); nothing was added"
+        )
     ids = [record.record_id for record in parsed.records]
     taken = store.rows("select record_id from records where record_id in (select unnest(?::text[])) order by 1", [ids])
     if taken:
@@ -32,32 +34,28 @@ def import_records(store: Store, path: Path) -> Receipt:
         )
     import_id = f"import-{digest[:12]}"
     with store.transaction():
-        store.insert(
-            "imports",
-            {"import_id": [import_id], "at_time": [now()], "path": [path.name], "sha256": [digest],
-             "format": [receipt.format], "encoding": [receipt.encoding], "receipt": [json.dumps(asdict(receipt) | {"path": path.name})]},
-        )  # fmt: skip
+        kept = json.dumps({**asdict(receipt), "path": path.name})
+        row = {"import_id": import_id, "at_time": now(), "path": path.name, "sha256": digest, "receipt": kept}
+        store.append("imports", [{**row, "format": receipt.format, "encoding": receipt.encoding}])
         _insert_records(store, import_id, parsed.records)
-        aside = parsed.set_aside
-        store.insert(
-            "set_aside",
-            {"import_id": [import_id] * len(aside), "line": [item.line for item in aside],
-             "reason": [item.reason for item in aside], "raw": [item.raw for item in aside],
-             "is_record": [item.is_record for item in aside]},
-        )  # fmt: skip
+        store.append("set_aside", [{"import_id": import_id, **vars(item)} for item in parsed.set_aside])
     return receipt
 
 
 def _insert_records(store: Store, import_id: str, records: list[Record], batch: int = 5000) -> None:
     plain = ("record_id", "title", "abstract", "year", "journal", "doi", "pmid", "url", "kind", "position")
     for start in range(0, len(records), batch):
-        part = records[start : start + batch]
-        columns: dict[str, list[object]] = {name: [getattr(record, name) for record in part] for name in plain}
-        columns["import_id"] = [import_id] * len(part)
-        columns["abstract_status"] = [record.abstract_status.value for record in part]
-        columns["authors"] = [list(record.authors) for record in part]
-        columns["source"] = [json.dumps(record.source, ensure_ascii=False) for record in part]
-        store.insert("records", columns)
+        rows = [
+            {
+                **{name: getattr(record, name) for name in plain},
+                "import_id": import_id,
+                "abstract_status": record.abstract_status.value,
+                "authors": list(record.authors),
+                "source": json.dumps(record.source, ensure_ascii=False),
+            }
+            for record in records[start : start + batch]
+        ]
+        store.append("records", rows)
 
 
 @dataclass
@@ -79,7 +77,7 @@ def import_texts(store: Store, folder: Path) -> TextsReceipt:
     matcher = Matcher(Known(record_id, doi) for record_id, doi in store.rows("select record_id, doi from records"))
     files = find_files(folder)
     receipt = TextsReceipt(files=len(files))
-    here = {row for row in store.rows("select record_id, document_id from documents")}
+    here = set(store.rows("select record_id, document_id from documents"))
     found: dict[str, tuple[Document, str]] = {}
     for path in files:
         document = read_document(path)
@@ -100,13 +98,18 @@ def import_texts(store: Store, folder: Path) -> TextsReceipt:
 
 def _insert_documents(store: Store, found: list[tuple[Document, str]]) -> None:
     plain = ("document_id", "record_id", "path", "format", "note", "title", "doi", "abstract", "references")
-    columns: dict[str, list[object]] = {name: [getattr(document, name) for document, _ in found] for name in plain}
-    columns["at_time"] = [now()] * len(found)
-    columns["state"] = [document.state.value for document, _ in found]
-    columns["sections"] = [json.dumps([s.model_dump() for s in document.sections], ensure_ascii=False) for document, _ in found]
-    columns["matched_by"] = [how for _, how in found]
+    rows = [
+        {
+            **{name: getattr(document, name) for name in plain},
+            "at_time": now(),
+            "state": document.state.value,
+            "sections": json.dumps([section.model_dump() for section in document.sections], ensure_ascii=False),
+            "matched_by": how,
+        }
+        for document, how in found
+    ]
     with store.transaction():
-        store.insert("documents", columns)
+        store.append("documents", rows)
 
 
 @dataclass
@@ -122,21 +125,12 @@ def import_gold(review: Review, store: Store, path: Path) -> LabelsReceipt:
     if is_field_table(path):
         fields = read_field_labels(path, review.protocol.fields)
         _require_known(store, path, {item.record_id for item in fields})
-        store.insert(
-            "gold_fields",
-            {"at_time": [now()] * len(fields), "record_id": [item.record_id for item in fields],
-             "field": [item.field for item in fields], "value": [json.dumps(item.value, ensure_ascii=False) for item in fields],
-             "source": [path.name] * len(fields)},
-        )  # fmt: skip
+        kept = [{**vars(item), "value": json.dumps(item.value, ensure_ascii=False)} for item in fields]
+        store.append("gold_fields", [{**row, "at_time": now(), "source": path.name} for row in kept])
         return LabelsReceipt(len(fields), dict(Counter(item.field for item in fields)))
     labels = read_labels(path)
     _require_known(store, path, {label.record_id for label in labels})
-    store.insert(
-        "gold",
-        {"at_time": [now()] * len(labels), "record_id": [label.record_id for label in labels],
-         "stage": [label.stage for label in labels], "decision": [label.decision for label in labels],
-         "reason": [label.reason for label in labels], "source": [path.name] * len(labels)},
-    )  # fmt: skip
+    store.append("gold", [{**vars(label), "at_time": now(), "source": path.name} for label in labels])
     return LabelsReceipt(len(labels), dict(Counter(f"{label.stage} {label.decision}" for label in labels)))
 
 
@@ -145,6 +139,8 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
 
     A decision of a person who is a reader of that stage is that reader's reading; anyone else's settles the record.
     """
+    if is_field_table(path):
+        return _import_values(review, store, path, by)
     choices = read_choices(path)
     _require_known(store, path, {choice.record_id for choice in choices})
     stages = dict(review.protocol.stages.items())
@@ -153,13 +149,14 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
     for choice in choices:
         who = choice.who or by
         if choice.stage not in stages or choice.stage == "extraction":
-            raise InputError(f"{path}: record {choice.record_id}: '{choice.stage}' is no screening stage of this review")
+            hint = "; give values in a table record_id, field, value" if choice.stage == "extraction" else ""
+            raise InputError(f"{path}: record {choice.record_id}: '{choice.stage}' is no screening stage of this review{hint}")
         if not who:
             raise InputError(f"{path}: record {choice.record_id}: nobody is named; fill in the column who, or add --by NAME")
         known = {criterion.id for criterion in review.protocol.criteria_for(choice.stage)}
         if choice.criterion and choice.criterion not in known:
             raise InputError(f"{path}: record {choice.record_id}: there is no criterion '{choice.criterion}' at {choice.stage}")
-        common = {"at_time": now(), "record_id": choice.record_id, "stage": choice.stage, "who": who,
+        common: dict[str, object] = {"at_time": now(), "record_id": choice.record_id, "stage": choice.stage, "who": who,
                   "decision": choice.decision, "criteria_hash": review.protocol.criteria_hash(choice.stage)}  # fmt: skip
         reader = review.protocol.readers.get(who)
         if reader and reader.person and who in stages[choice.stage].readers and choice.decision:
@@ -168,14 +165,43 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
             adjudications.append({**common, "adjudication_id": uuid.uuid4().hex, "unsure": choice.unsure,
                                   "criterion": choice.criterion, "note": choice.note})  # fmt: skip
     with store.transaction():
-        for table, rows in (("adjudications", adjudications), ("person_readings", readings)):
-            if rows:
-                store.insert(table, {name: [row[name] for row in rows] for name in rows[0]})
+        store.append("adjudications", adjudications)
+        store.append("person_readings", readings)
     return LabelsReceipt(len(choices), dict(Counter(choice.stage for choice in choices)))
 
 
+def _import_values(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
+    """A person's extraction of whole records: the values, and that the record counts as extracted."""
+    if not by:
+        raise InputError(f"{path}: nobody is named; add --by NAME")
+    values = read_field_labels(path, review.protocol.fields)
+    ids = sorted({value.record_id for value in values})
+    _require_known(store, path, set(ids))
+    documents = dict(store.rows("select record_id, document_id from current_documents"))
+    kept = [
+        {
+            "record_id": value.record_id,
+            "field": value.field,
+            "value": json.dumps(value.value, ensure_ascii=False),
+            "reader": by,
+            "fingerprint": "person",
+            "document_id": documents.get(value.record_id),
+        }
+        for value in values
+    ]
+    decided = {"at_time": now(), "stage": "extraction", "decision": "extracted", "who": by, "unsure": False}
+    criteria = review.protocol.criteria_hash("extraction")
+    with store.transaction():
+        store.append("extractions", kept)
+        rows = [{**decided, "record_id": key, "adjudication_id": uuid.uuid4().hex, "criteria_hash": criteria} for key in ids]
+        store.append("adjudications", rows)
+    return LabelsReceipt(len(values), {"extraction": len(ids)})
+
+
 def _require_known(store: Store, path: Path, ids: set[str]) -> None:
-    known = {row[0] for row in store.rows("select record_id from records where record_id in (select unnest(?::text[]))", [list(ids)])}
+    known = {
+        row[0] for row in store.rows("select record_id from records where record_id in (select unnest(?::text[]))", [list(ids)])
+    }
     unknown = sorted(ids - known)
     if unknown:
         shown = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")

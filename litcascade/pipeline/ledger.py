@@ -30,7 +30,9 @@ def read_ledger(store: Store, protocol: Protocol) -> list[StageLedger]:
     for name, _ in protocol.stages.items():
         states = dict(store.rows(f"select state, count(*) from {name} group by state"))
         passed = store.value(f"select count(*) from {name} where passes")
-        reasons = dict(store.rows(f"select coalesce(code, 'no reason kept'), count(*) from {name} where state = 'referred' group by 1"))
+        reasons = dict(
+            store.rows(f"select coalesce(code, 'no reason kept'), count(*) from {name} where state = 'referred' group by 1")
+        )
         ordered = {state: states[state] for state in ORDER if state in states}
         ledgers.append(StageLedger(name, expected, ordered, passed, reasons))
         expected = passed

@@ -62,22 +62,15 @@ class Recorder:
         """Record a verdict with its readings and extracted values."""
         common = {"run_id": self.run_id, "fingerprint": fingerprint, "record_id": verdict.record_id}
         for reading in verdict.readings:
-            outcome = reading.outcome
-            answer, refer = (outcome, None) if isinstance(outcome, Answer) else (None, outcome)
-            self._add("readings", {**common, "stage": verdict.stage, "reader": reading.reader,
-                                   "orderly": reading.orderly, "calls": list(reading.calls),
-                                   **_outcome_columns(answer, refer)})  # fmt: skip
-            for value in answer.values if answer else ():
-                self._add("extractions", {**common, "document_id": verdict.document_id, "reader": reading.reader,
-                                          "field": value.field, "quote": value.quote, "quote_found": value.quote_found,
-                                          "error": value.error,
-                                          "value": None if value.error else json.dumps(value.value, ensure_ascii=False)})  # fmt: skip
-        self._add(
-            "verdicts",
-            {**common, "at_time": now(), "stage": verdict.stage, "document_id": verdict.document_id,
-             "state": verdict.state.value, "score": verdict.score, "code": verdict.code.value if verdict.code else None,
-             "reason": verdict.reason, "policy": verdict.policy},
-        )  # fmt: skip
+            row = {**common, "stage": verdict.stage, "reader": reading.reader, "orderly": reading.orderly}
+            self._add("readings", {**row, "calls": list(reading.calls), **_outcome_columns(reading.outcome)})
+            for value in reading.outcome.values if isinstance(reading.outcome, Answer) else ():
+                kept = None if value.error else json.dumps(value.value, ensure_ascii=False)
+                where = {**common, "document_id": verdict.document_id, "reader": reading.reader}
+                self._add("extractions", {**where, **value.model_dump(exclude={"value"}), "value": kept})
+        decided = {"state": verdict.state.value, "score": verdict.score, "code": verdict.code and verdict.code.value}
+        where = {**common, "at_time": now(), "stage": verdict.stage, "document_id": verdict.document_id}
+        self._add("verdicts", {**where, **decided, "reason": verdict.reason, "policy": verdict.policy})
 
     async def flush_if_due(self) -> None:
         """Write where enough has gathered, or half a second has passed."""
@@ -100,19 +93,14 @@ class Recorder:
     def _write(self, rows: Mapping[str, list[Row]]) -> None:
         with self.store.transaction():
             for table in ("calls", "failures", "readings", "extractions", "verdicts"):
-                batch = rows.get(table)
-                if batch:
-                    self.store.insert(table, {name: [row[name] for row in batch] for name in batch[0]})
+                self.store.append(table, rows.get(table, []))
 
 
-def _outcome_columns(answer: Answer | None, refer: Refer | None) -> Row:
-    return {
-        "decision": answer.decision if answer else None,
-        "score": answer.score if answer else None,
-        "reason": answer.reason if answer else None,
-        "code": refer.code.value if refer else None,
-        "detail": refer.detail if refer else None,
-    }
+def _outcome_columns(outcome: Answer | Refer) -> Row:
+    if isinstance(outcome, Answer):
+        found = {"decision": outcome.decision, "score": outcome.score, "reason": outcome.reason}
+        return {**found, "code": None, "detail": None}
+    return {"decision": None, "score": None, "reason": None, "code": outcome.code.value, "detail": outcome.detail}
 
 
 def stored_replies(store: Store, keys: Sequence[str]) -> dict[str, Reply]:

@@ -18,7 +18,11 @@ def ledger_table(ledger: list[StageLedger]) -> Table:
     shown = [state for state in STATES if any(state in stage.states for stage in ledger)]
     rows = [[stage.stage, stage.entered, *(stage.states.get(state, 0) for state in shown), stage.passed] for stage in ledger]
     broken = [stage.stage for stage in ledger if not stage.closes()]
-    notes = ["every record is in exactly one state: the counts close"] if not broken else [f"THE COUNTS DO NOT CLOSE at {', '.join(broken)}"]
+    notes = (
+        ["every record is in exactly one state: the counts close"]
+        if not broken
+        else [f"THE COUNTS DO NOT CLOSE at {', '.join(broken)}"]
+    )
     return Table("Ledger (records)", ["stage", "entered", *shown, "passed on"], rows, notes)
 
 
@@ -40,13 +44,20 @@ def score_tables(scores: Scores) -> list[Table]:
     if scores.fields:
         rows = [[name, e.metric, e.value, e.n, e.note] for name, e in scores.fields.items()]
         quotes = ", ".join(f"{count} {what}" for what, count in sorted(scores.quotes.items()))
-        tables.append(Table("Extraction", ["field", "metric", "value", "n", "note"], rows, [f"values: {quotes}"] if quotes else []))
+        tables.append(
+            Table("Extraction", ["field", "metric", "value", "n", "note"], rows, [f"values: {quotes}"] if quotes else [])
+        )
     return tables
 
 
 def _stage_table(score: StageScore) -> Table:
     c = score.confusion
-    rows: list[list[Any]] = [["TP", int(c.tp), None], ["FP", int(c.fp), None], ["FN", int(c.fn), None], ["TN", int(c.tn), None]]
+    rows: list[list[Any]] = [
+        ["TP", int(c.tp), None],
+        ["FP", int(c.fp), None],
+        ["FN", int(c.fn), None],
+        ["TN", int(c.tn), None],
+    ]
     rows += [[estimate.metric, estimate.value, estimate.note] for estimate in score.metrics]
     rows.append([score.reliability.metric, score.reliability.value, score.reliability.note])
     notes = [f"{score.referred} referred record(s) count as positive"]

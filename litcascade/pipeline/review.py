@@ -51,7 +51,9 @@ def open_review(folder: Path) -> Review:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; make a review with `litcascade init {folder}`")
     if not path.is_file():
-        raise InputError(f"{folder}: holds no {PROTOCOL_NAME}; make one with `litcascade init {folder}`, or name another --review")
+        raise InputError(
+            f"{folder}: holds no {PROTOCOL_NAME}; make one with `litcascade init {folder}`, or name another --review"
+        )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -61,7 +63,7 @@ def open_review(folder: Path) -> Review:
 
 
 def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Prompt]:
-    prompts = {}
+    prompts: dict[tuple[str, str], Prompt] = {}
     for stage, spec in protocol.stages.items():
         for name in spec.readers:
             reader = protocol.readers[name]

@@ -129,8 +129,8 @@ def store_protocol(review: Review, store: Store) -> None:
         return
     if store.value("select count(*) from protocols where hash = ?", [key]):
         key = f"{key}-{uuid.uuid4().hex[:8]}"  # an earlier version again: a row of its own keeps the order
-    store.insert("protocols", {"hash": [key], "at_time": [now()], "text": [review.text],
-                               "criteria": [json.dumps(criteria_versions(review))]})  # fmt: skip
+    versions = json.dumps(criteria_versions(review))
+    store.append("protocols", [{"hash": key, "at_time": now(), "text": review.text, "criteria": versions}])
 
 
 class _Run:
@@ -151,20 +151,22 @@ class _Run:
         """Write down what this run is, before anything is asked."""
         store_protocol(self.review, self.store)
         described = {name: model.model_dump() for name, model in models.items()}
-        self.store.insert(
-            "runs",
-            {"run_id": [self.run_id], "at_time": [now()], "protocol_hash": [self.review.protocol.hash()],
-             "code_version": [f"litcascade {__version__}, Python {platform.python_version()}"],
-             "models": [json.dumps(described)]},
-        )  # fmt: skip
-        items = list(self.bound.values())
-        self.store.insert(
-            "stage_versions",
-            {"at_time": [now()] * len(items), "run_id": [self.run_id] * len(items),
-             "stage": [item.stage.name for item in items], "position": [item.position for item in items],
-             "fingerprint": [item.fingerprint for item in items], "criteria_hash": [item.criteria_hash for item in items],
-             "referred": [item.spec.referred for item in items]},
-        )  # fmt: skip
+        code = f"litcascade {__version__}, Python {platform.python_version()}"
+        run = {"run_id": self.run_id, "at_time": now()}
+        kept = {"protocol_hash": self.review.protocol.hash(), "code_version": code, "models": json.dumps(described)}
+        self.store.append("runs", [{**run, **kept}])
+        versions = [
+            {
+                **run,
+                "stage": item.stage.name,
+                "position": item.position,
+                "fingerprint": item.fingerprint,
+                "criteria_hash": item.criteria_hash,
+                "referred": item.spec.referred,
+            }
+            for item in self.bound.values()
+        ]
+        self.store.append("stage_versions", versions)
         self.events.write("run started", run=self.run_id, models=described)
 
     async def check(self, models: Mapping[str, ModelRef]) -> None:
@@ -195,11 +197,9 @@ class _Run:
 
         async with AsyncSqliteSaver.from_conn_string(str(self.review.checkpoints_path)) as saver, self._interruptible():
             gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
-            graph = build_run_graph(
-                list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver
-            )
+            graph = build_run_graph(list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver)
             config, begun = await self._thread(graph, saver)
-            given = Command(resume=True) if begun == "gate" else None if begun == "cut" else {"counts": {}, "stopped": None}
+            given: Any = Command(resume=True) if begun == "gate" else None if begun == "cut" else {"counts": {}, "stopped": None}
             result = await graph.ainvoke(given, config, durability="sync")
             waits = result.get("__interrupt__")
         return self._finish(waits[0].value if waits else None)
@@ -246,14 +246,16 @@ class _Run:
 
     def _finish(self, gate: dict[str, Any] | None) -> Outcome:
         ledger = read_ledger(self.store, self.review.protocol)
-        left = sum(stage.states.get("pending", 0) for stage in ledger)
+        reached = list(self.bound)[: list(self.bound).index(gate["stage"]) + 1] if gate else list(self.bound)
+        left = sum(stage.states.get("pending", 0) for stage in ledger if stage.stage in reached)
         if self.stop.status:
             status, words = self.stop.status, self.stop.words
+        elif left:
+            status = "incomplete"
+            words = f"{left} record(s) got no reply and stay pending; run again to ask only for them"
         elif gate:
             status = "waiting for people"
             words = f"{gate['waiting']} record(s) of {gate['stage']} wait for a person's decision before the run goes on"
-        elif left:
-            status, words = "incomplete", f"{left} record(s) got no reply and stay pending; run again to ask only for them"
         else:
             status, words = "complete", "every record has a verdict or waits for a person"
         self._end(status, words)
@@ -261,8 +263,8 @@ class _Run:
 
     def _end(self, status: str, words: str) -> None:
         spent = {name: value for name, value in asdict(self.spent).items() if name != "started"}
-        self.store.insert("run_ends", {"run_id": [self.run_id], "at_time": [now()], "status": [status],
-                                       "detail": [words], "spent": [json.dumps(spent)]})  # fmt: skip
+        row = {"run_id": self.run_id, "at_time": now(), "status": status, "detail": words, "spent": json.dumps(spent)}
+        self.store.append("run_ends", [row])
         self.events.write("run ended", run=self.run_id, status=status, detail=words, spent=spent)
 
     @contextlib.asynccontextmanager

@@ -38,7 +38,7 @@ class Scores:
 
 def score_review(review: Review, store: Store) -> Scores:
     """Score what models decided (people's decisions aside) against gold; the estimates are stored."""
-    screening = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
+    screening: list[str] = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
     weight = review.protocol.operating_point.weight
     stages = [_score_stage(store, name, weight) for name in screening if _has_gold(store, name)]
     cascade = _score_cascade(store, screening) if stages else None
@@ -134,7 +134,12 @@ def _score_fields(review: Review, store: Store) -> dict[str, Estimate]:
             [readers[0], spec.name],
         )
         pairs = [
-            Pair(record_id=row[0], gold=json.loads(row[1]), value=json.loads(row[2]) if row[2] is not None else None, invalid=row[3])
+            Pair(
+                record_id=row[0],
+                gold=json.loads(row[1]),
+                value=json.loads(row[2]) if row[2] is not None else None,
+                invalid=row[3],
+            )
             for row in rows
         ]
         scores[spec.name] = score_field(spec, pairs, normalised_match)
@@ -148,9 +153,5 @@ def _store(store: Store, scores: Scores) -> None:
         rows.append(("cascade", scores.cascade.end_to_end))
         rows += [(f"cascade {item.stage}", item.loss) for item in scores.cascade.stages]
     rows += [(f"field {name}", estimate) for name, estimate in scores.fields.items()]
-    store.insert(
-        "estimates",
-        {"at_time": [now()] * len(rows), "run_id": [run_id] * len(rows), "scope": [scope for scope, _ in rows],
-         "metric": [e.metric for _, e in rows], "value": [e.value for _, e in rows], "low": [e.low for _, e in rows],
-         "high": [e.high for _, e in rows], "n": [e.n for _, e in rows], "note": [e.note for _, e in rows]},
-    )  # fmt: skip
+    common = {"at_time": now(), "run_id": run_id}
+    store.append("estimates", [{**common, "scope": scope, **estimate.model_dump()} for scope, estimate in rows])

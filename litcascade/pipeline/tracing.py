@@ -39,10 +39,12 @@ class StageTrace:
     pending: str | None = None
 
 
-async def trace_record(item: Bound, subject: Subject, backends: Mapping[str, Backend], recorder: Recorder) -> StageTrace:
+async def trace_record(
+    item: Bound, subject: Subject, backends: Mapping[str, Backend], recorder: Recorder, *, keep: bool = True
+) -> StageTrace:
     """Take one record through one stage; stored replies are used, new ones are stored like any run's.
 
-    The panel's readers are asked in parallel branches; the step limit is a referral, not an exception.
+    `keep` appends the verdict to the store (leave it out where one stands). The panel's readers are asked in parallel branches; the step limit is a referral, not an exception.
     """
     trace = StageTrace(item.stage.name)
     graph = _record_graph(item, subject, backends, recorder, trace)
@@ -57,15 +59,13 @@ async def trace_record(item: Bound, subject: Subject, backends: Mapping[str, Bac
         )  # fmt: skip
     except BackendError as error:
         trace.pending = str(error)
-    if trace.verdict:
+    if trace.verdict and keep:
         recorder.verdict(trace.verdict, item.fingerprint)
     await recorder.flush()
     return trace
 
 
-def _record_graph(
-    item: Bound, subject: Subject, backends: Mapping[str, Backend], recorder: Recorder, trace: StageTrace
-) -> Any:
+def _record_graph(item: Bound, subject: Subject, backends: Mapping[str, Backend], recorder: Recorder, trace: StageTrace) -> Any:
     def policy(state: RecordState) -> RecordState:
         decided = item.stage.decide(subject, state["readings"])
         return {"asking": decided.readers} if isinstance(decided, Ask) else {"verdict": decided, "asking": ()}
@@ -99,7 +99,8 @@ async def _ask(
     async for _, came in backends[request.via].ask([request]):
         if isinstance(came, BackendError):
             raise came
-        recorder.call(item.stage.name, subject.record.record_id, item.stage.readers[name], request, came)
+        if not await recorder.known([request.key]):  # another branch may have put the same question
+            recorder.call(item.stage.name, subject.record.record_id, item.stage.readers[name], request, came)
         return Turn(request=request, reply=came)
     raise BackendError("the engine skipped this request")
 

@@ -47,7 +47,10 @@ def render(tables: Sequence[Table], width: int = 110) -> str:
 def _render(table: Table, width: int) -> str:
     rows = [[cell(value) for value in row] for row in table.rows]
     right = [all(isinstance(row[i], int | float | None) for row in table.rows) for i in range(len(table.header))]
-    widths = [max(len(table.header[i]), *(len(row[i]) for row in rows)) if rows else len(table.header[i]) for i in range(len(table.header))]
+    widths = [
+        max(len(table.header[i]), *(len(row[i]) for row in rows)) if rows else len(table.header[i])
+        for i in range(len(table.header))
+    ]
     over = sum(widths) + 2 * (len(widths) - 1) - width
     if over > 0:
         widths[-1] = max(20, widths[-1] - over)

@@ -51,7 +51,7 @@ def value_schema(spec: FieldSpec) -> dict[str, Any]:
         case "closed":
             return {"enum": spec.choices()}
         case "multi":
-            items = {"enum": list(spec.values)}
+            items: Any = {"enum": list(spec.values)}
             return {"type": "array", "items": items, "minItems": int(spec.required), "maxItems": len(spec.values)}
         case "number":
             return {"anyOf": [{"type": "number", "minimum": spec.minimum, "maximum": spec.maximum}, *nothing]}
@@ -86,7 +86,8 @@ def value_type(spec: FieldSpec) -> Any:
             return Literal[tuple(spec.choices())]
         case "multi":
             low = int(spec.required)
-            return Annotated[list[Literal[spec.values]], PydanticField(min_length=low, max_length=len(spec.values))]
+            item: Any = Literal[tuple(spec.values)]
+            return Annotated[list[item], PydanticField(min_length=low, max_length=len(spec.values))]
         case "number":
             kept = Annotated[float, PydanticField(ge=spec.minimum, le=spec.maximum, allow_inf_nan=False, strict=True)]
         case "open":

@@ -67,11 +67,11 @@ class ModelSpec(Frozen):
     @model_validator(mode="after")
     def _has_what_its_backend_needs(self) -> "ModelSpec":
         if self.backend == "http" and not self.endpoints:
-            raise ValueError("a model with backend = \"http\" needs endpoints = [\"http://host:8000/v1\"]")
+            raise ValueError('a model with backend = "http" needs endpoints = ["http://host:8000/v1"]')
         if self.backend == "recorded" and not self.file:
-            raise ValueError("a model with backend = \"recorded\" needs file = \"replies.jsonl\"")
+            raise ValueError('a model with backend = "recorded" needs file = "replies.jsonl"')
         if self.backend != "recorded" and not self.model:
-            raise ValueError("needs model = \"…\" (the name the server serves it under, or one `litcascade model list` shows)")
+            raise ValueError('needs model = "…" (the name the server serves it under, or one `litcascade model list` shows)')
         return self
 
 
@@ -123,7 +123,7 @@ class StageSpec(Frozen):
     @model_validator(mode="after")
     def _policy_is_whole(self) -> "StageSpec":
         if self.policy == "threshold" and self.threshold is None:
-            raise ValueError("policy = \"threshold\" needs threshold = a number from 0 to 1")
+            raise ValueError('policy = "threshold" needs threshold = a number from 0 to 1')
         if self.policy == "vote" and self.votes > len(self.readers):
             raise ValueError(f"votes = {self.votes} can never be reached by {len(self.readers)} reader(s)")
         if self.unsure and not 0 <= self.unsure[0] <= self.unsure[1] <= 1:
@@ -165,8 +165,8 @@ class Protocol(Frozen):
     review: Review
     search: tuple[Search, ...] = ()
     criteria: tuple[Criterion, ...] = Field(min_length=1)
-    models: dict[str, ModelSpec] = {}
-    readers: dict[str, ReaderSpec] = {}
+    models: dict[str, ModelSpec] = Field(default_factory=dict)
+    readers: dict[str, ReaderSpec] = Field(default_factory=dict)
     stages: Stages
     fields: tuple[FieldSpec, ...] = ()
     operating_point: OperatingPoint = OperatingPoint()
@@ -243,20 +243,25 @@ def _check_references(protocol: Protocol, text: str, source: str) -> None:
     for name, reader in protocol.readers.items():
         if reader.model is not None and reader.model not in protocol.models:
             hint = nearest(reader.model, protocol.models)
-            fail(("readers", name, "model"), f"reader '{name}' names a model '{reader.model}' that is not under [models]{hint}")
+            words = f"reader '{name}' names a model '{reader.model}' that is not under [models]{hint}"
+            fail(("readers", name, "model"), words)
     if not protocol.stages.items():
         fail(("stages",), "no stage is declared; add [stages.title_abstract] with its readers")
     for stage, spec in protocol.stages.items():
-        for reader_name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
-            if reader_name not in protocol.readers:
-                hint = nearest(reader_name, protocol.readers)
-                fail(("stages", stage), f"stage '{stage}' names a reader '{reader_name}' that is not under [readers]{hint}")
-        if spec.refiner and protocol.readers[spec.refiner].person:
-            fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
-        if stage != "extraction" and not protocol.criteria_for(stage):
-            fail(("stages", stage), f"no criterion applies at stage '{stage}'")
+        _check_stage(protocol, stage, spec, fail)
     if protocol.stages.extraction and not protocol.fields:
         fail(("stages", "extraction"), "stage 'extraction' needs at least one [[fields]]")
+
+
+def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> None:
+    for name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
+        if name not in protocol.readers:
+            hint = nearest(name, protocol.readers)
+            fail(("stages", stage), f"stage '{stage}' names a reader '{name}' that is not under [readers]{hint}")
+    if spec.refiner and protocol.readers[spec.refiner].person:
+        fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
+    if stage != "extraction" and not protocol.criteria_for(stage):
+        fail(("stages", stage), f"no criterion applies at stage '{stage}'")
 
 
 def _check_unique(names: list[str], table: str, what: str, fail: Any) -> None:

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Any
 
+from pydantic import Field
+
 from litcascade.schemas.keys import Frozen
 
 
@@ -35,7 +37,7 @@ class Record(Frozen):
     kind: str | None = None
     import_id: str = ""
     position: int = 0
-    source: dict[str, Any] = {}
+    source: dict[str, Any] = Field(default_factory=dict)
 
 
 class DocumentState(StrEnum):

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from pydantic import Field
+
 from litcascade.registry import Registry
 from litcascade.schemas import (
     Answer,
@@ -43,7 +45,7 @@ class Subject(Frozen):
 
     record: Record
     document: Document | None = None
-    people: dict[str, Decision] = {}
+    people: dict[str, Decision] = Field(default_factory=dict)
 
 
 class Stage(ABC):
@@ -86,7 +88,7 @@ class Stage(ABC):
                 return self.repair(subject, reader, turns, outcome)
         return outcome
 
-    def repair(self, subject: Subject, reader: Reader, turns: Sequence[Turn], fault: Refer) -> Request:  # noqa: ARG002  (extraction needs the subject)
+    def repair(self, subject: Subject, reader: Reader, turns: Sequence[Turn], fault: Refer) -> Request:
         """Ask once more: with more room where the answer was cut, else with the fault named."""
         last = turns[-1].request
         if fault.code in (ReferCode.TRUNCATED, ReferCode.EMPTY):
@@ -130,9 +132,7 @@ class Stage(ABC):
             seed=reader.seed,
             top_logprobs=20 if isinstance(shape, LabelShape) else 0,
         )
-        return Request(
-            model=model, messages=tuple(messages), shape=shape, sampling=sampling, purpose=purpose, via=reader.via
-        )
+        return Request(model=model, messages=tuple(messages), shape=shape, sampling=sampling, purpose=purpose, via=reader.via)
 
     def labels(self, reader: Reader) -> LabelShape:
         """The two label words of a reader."""
@@ -158,7 +158,8 @@ class Stage(ABC):
             "notes": self.protocol.review.notes.strip(),
             "include_criteria": sides["include"] or "(none)",
             "exclude_criteria": sides["exclude"] or "(none)",
-            "criteria": f"Inclusion criteria:\n{sides['include'] or '(none)'}\nExclusion criteria:\n{sides['exclude'] or '(none)'}",
+            "criteria": f"Inclusion criteria:\n{sides['include'] or '(none)'}\n"
+            f"Exclusion criteria:\n{sides['exclude'] or '(none)'}",
             "include": reader.include_label,
             "exclude": reader.exclude_label,
         }

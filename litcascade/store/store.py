@@ -51,7 +51,7 @@ class Store:
 
     def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
         """Append rows given as columns of equal length, in one statement; returns how many. JSON columns take text."""
-        names = [name for name in columns]
+        names = list(columns)
         count = len(columns[names[0]]) if names else 0
         if count == 0:
             return 0
@@ -62,6 +62,10 @@ class Store:
                 f"insert into {table} ({quoted}) select {picked}", [list(columns[name]) for name in names]
             ).fetchall()
         return count
+
+    def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Append rows given as mappings with the same keys, in one statement; returns how many."""
+        return self.insert(table, {name: [row[name] for row in rows] for name in rows[0]}) if rows else 0
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
