@@ -26,8 +26,14 @@ DOWN_AFTER = 5
 class _Endpoint:
     url: str
     in_flight: int = 0
+    failures: int = 0
     rests_until: float = 0.0
     structured: StructuredClient | None = None
+
+    def failed(self, pause: float) -> None:
+        """Leave it alone for a while that doubles with every failure in a row."""
+        self.failures += 1
+        self.rests_until = time.monotonic() + min(60.0, pause * 2.0 ** min(self.failures, 10))
 
 
 class HttpBackend:
@@ -130,16 +136,17 @@ class HttpBackend:
                 return Reply(key=request.key, text=None, refused=_words(said.body), seconds=seconds, raw=said.body)
             return self._failure(endpoint, said)
         except (aiohttp.ClientError, TimeoutError, OSError, BackendError) as error:
-            endpoint.rests_until = time.monotonic() + self.pause
+            endpoint.failed(self.pause)
             return _Failed(f"{endpoint.url}: {type(error).__name__} {str(error)[:160]}".strip())
         finally:
             endpoint.in_flight -= 1
+        endpoint.failures = 0
         return reply_of(request.key, body, raw, time.monotonic() - started)
 
     def _failure(self, endpoint: _Endpoint, said: ServerSaid) -> "_Failed":
         words = f"{endpoint.url} answered HTTP {said.status}: {_words(said.body)[:160]}"
         if said.status in RETRIED or said.status >= 500:
-            endpoint.rests_until = time.monotonic() + self.pause
+            endpoint.failed(self.pause)
             return _Failed(words, retry_after=_seconds(said.retry_after))
         return _Failed(words, fatal=True)
 

@@ -6,6 +6,7 @@ what we keep. Repair is a step of the stage, so that no token is hidden.
 
 import asyncio
 import contextvars
+import logging
 from functools import lru_cache
 from typing import Any
 
@@ -35,6 +36,7 @@ class StructuredClient:
         import instructor
         import openai
 
+        logging.getLogger("instructor").setLevel(logging.CRITICAL)  # what it says of a failed call, we keep ourselves
         self._openai = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", max_retries=0, timeout=timeout)
         self._client = instructor.from_openai(self._openai, mode=instructor.Mode.JSON_SCHEMA)
         self._client.on("completion:response", _catch)

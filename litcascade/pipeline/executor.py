@@ -6,7 +6,7 @@ engine and recorded replies.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -126,6 +126,8 @@ class Executor:
             turn = await self._round(turn)
 
     def _advance(self, life: Life, turn: _Round) -> None:
+        if life.verdict:
+            return
         for reader, request in life.advance():
             turn.add(life, reader, request)
         if life.verdict:
@@ -133,25 +135,37 @@ class Executor:
             self.on_tick(1)
 
     async def _round(self, turn: _Round) -> _Round:
+        """Put one round: what is stored is taken, what another chunk is asking is shared, the rest is asked.
+
+        Keys are claimed before the first await, so that no question is put twice whatever the chunks' timing.
+        """
         following = _Round()
-        known = await self.recorder.known(list(turn.requests))
+        shared = [key for key in turn.requests if key in self._in_flight]
+        mine = {key: request for key, request in turn.requests.items() if key not in self._in_flight}
+        loop = asyncio.get_running_loop()
+        self._in_flight.update({key: loop.create_future() for key in mine})
+        try:
+            known = await self.recorder.known(list(mine))
+        except BaseException:
+            self._let_go(mine)
+            raise
         for key, reply in known.items():
             self.spent.from_store += 1
+            self._in_flight.pop(key).set_result(reply)
             self._feed(turn, following, key, reply)
         groups: dict[str, list[Request]] = {}
-        work: list[Awaitable[None]] = []
-        for key, request in turn.requests.items():
-            if key in known:
-                continue
-            if key in self._in_flight:
-                work.append(self._share(turn, following, key))
-            else:
-                self._in_flight[key] = asyncio.get_running_loop().create_future()
+        for key, request in mine.items():
+            if key not in known:
                 groups.setdefault(request.via, []).append(request)
-        work += [self._ask(via, requests, turn, following) for via, requests in groups.items()]
-        await asyncio.gather(*work)
+        asking = [self._ask(via, requests, turn, following) for via, requests in groups.items()]
+        await asyncio.gather(*asking, *(self._share(turn, following, key) for key in shared))
         await self.recorder.flush_if_due()
         return following
+
+    def _let_go(self, keys: Iterable[str]) -> None:
+        """Cancel what others wait for; they leave their records pending."""
+        for key in keys:
+            self._in_flight.pop(key).cancel()
 
     async def _ask(self, via: str, requests: Sequence[Request], turn: _Round, following: _Round) -> None:
         left = {request.key for request in requests}
@@ -169,8 +183,7 @@ class Executor:
                 left.discard(key)
                 self._settle(turn, following, key, BackendError("the engine skipped this request"))
         finally:
-            for key in left:
-                self._in_flight.pop(key).cancel()
+            self._let_go(left)
 
     def _settle(self, turn: _Round, following: _Round, key: str, came: Reply | BackendError) -> None:
         self._in_flight.pop(key).set_result(came)
@@ -191,13 +204,12 @@ class Executor:
             self.stop.set("budget", over)
 
     async def _share(self, turn: _Round, following: _Round, key: str) -> None:
-        """Wait for the same question that another chunk has put already."""
-        try:
-            came = await asyncio.shield(self._in_flight[key])
-        except asyncio.CancelledError:
-            if self.stop.status:
-                return
-            raise
+        """Wait for the same question that another chunk has put already; if that chunk stopped, so does this one."""
+        asked = self._in_flight[key]
+        await asyncio.wait([asked])
+        if asked.cancelled():
+            return
+        came = asked.result()
         if isinstance(came, BackendError):
             self._fail(turn, key, came)
         else:

@@ -14,17 +14,20 @@ class Life:
     Nothing raises out of it: a fault of our own in reading one record refers that record, with the fault's words.
     """
 
-    __slots__ = ("readings", "stage", "subject", "turns", "verdict")
+    __slots__ = ("readings", "stage", "subject", "turns", "verdict", "waiting")
 
     def __init__(self, stage: Stage, subject: Subject) -> None:
         self.stage = stage
         self.subject = subject
         self.turns: dict[str, list[Turn]] = {}
         self.readings: dict[str, Reading] = {}
+        self.waiting: set[str] = set()
         self.verdict: Verdict | None = None
 
     def advance(self) -> list[tuple[str, Request]]:
-        """The requests to put next, by reader; none once the verdict stands."""
+        """The requests to put next, by reader; none while others are waited for, and none once the verdict stands."""
+        if self.verdict:
+            return []
         try:
             return self._advance()
         except Exception as error:  # noqa: BLE001  (one record's fault must not take its neighbours along)
@@ -41,6 +44,7 @@ class Life:
 
     def take(self, reader: str, request: Request, reply: Reply) -> None:
         """Add a reply to the reader's turns."""
+        self.waiting.discard(reader)
         self.turns.setdefault(reader, []).append(Turn(request=request, reply=reply))
 
     def _advance(self) -> list[tuple[str, Request]]:
@@ -50,20 +54,23 @@ class Life:
                 self.verdict = decided
                 return []
             requests = self._hear(decided)
-            if requests:
+            if requests or self.waiting:
                 return requests
 
     def _hear(self, ask: Ask) -> list[tuple[str, Request]]:
         requests: list[tuple[str, Request]] = []
         heard = len(self.readings)
         for name in ask.readers:
+            if name in self.waiting:
+                continue
             turns = self.turns.get(name, [])
             outcome = next_step(self.stage, self.subject, name, turns)
             if isinstance(outcome, Request):
                 requests.append((name, outcome))
+                self.waiting.add(name)
             else:
                 self.readings[name] = reading_of(name, turns, outcome)
-        if not requests and len(self.readings) == heard:
+        if not self.waiting and len(self.readings) == heard:
             raise RuntimeError(f"policy '{self.stage.spec.policy}' asks for nobody new")
         return requests
 

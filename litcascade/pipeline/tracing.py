@@ -44,7 +44,8 @@ async def trace_record(
 ) -> StageTrace:
     """Take one record through one stage; stored replies are used, new ones are stored like any run's.
 
-    `keep` appends the verdict to the store (leave it out where one stands). The panel's readers are asked in parallel branches; the step limit is a referral, not an exception.
+    `keep` appends the verdict to the store (leave it out where one stands). The panel's
+    readers are asked in parallel branches; the step limit is a referral, not an exception.
     """
     trace = StageTrace(item.stage.name)
     graph = _record_graph(item, subject, backends, recorder, trace)

@@ -1,7 +1,8 @@
 """One model call: what is asked (`Request`), and what came back (`Reply`)."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -84,6 +85,12 @@ class Request(Frozen):
                 self.sampling.model_dump(mode="json"),
             ]
         )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with a key of its own: the cached one belongs to what the original sends."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("key", None)
+        return copied
 
 
 class TokenLogprobs(Frozen):

@@ -209,7 +209,8 @@ def parse_protocol(text: str, source: str = "review.toml") -> Protocol:
 
 def _explain(error: ValidationError, text: str, source: str) -> str:
     """The first fault as one sentence with file, line and the nearest right name."""
-    first = error.errors(include_url=False)[0]
+    faults = error.errors(include_url=False)
+    first = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     path = tuple(part for part in first["loc"])
     where = f"{source}:{line_of(text, path)}"
     dotted = ".".join(str(part) for part in path)

@@ -23,9 +23,18 @@ def stands_in(quote: str, folded_text: str) -> bool:
     start = folded_text.find(wanted)
     while start != -1:
         end = start + len(wanted)
-        before_ok = start == 0 or not (folded_text[start - 1].isalnum() and wanted[0].isalnum())
-        after_ok = end == len(folded_text) or not (folded_text[end].isalnum() and wanted[-1].isalnum())
-        if before_ok and after_ok:
+        if _whole(folded_text[:start][-3:], wanted, folded_text[end : end + 2]):
             return True
         start = folded_text.find(wanted, start + 1)
     return False
+
+
+def _whole(before: str, wanted: str, after: str) -> bool:
+    """Whether nothing is cut off: no part of a word, of a number, or the sign of a number."""
+    if before and before[-1].isalnum() and wanted[0].isalnum():
+        return False
+    if after and after[0].isalnum() and wanted[-1].isalnum():
+        return False
+    if wanted[0].isdigit() and (re.search(r"\d[.,]$", before) or re.search(r"(?:^|[^\w])[-+]$", before)):
+        return False
+    return not (wanted[-1].isdigit() and re.match(r"[.,]\d", after))

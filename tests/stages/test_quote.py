@@ -1,0 +1,40 @@
+import pytest
+
+from litcascade.stages.quote import fold, stands_in
+
+TEXT = fold(
+    "We enrolled 1,204 adults.\nThe treat-\nment arm took 75 mg of zinc; the ﬁrst dose was “double”.\n"
+    "Pain fell by 12.5 points (95% CI −3.1 to 4.0) in the zinc arm and did not change with placebo."
+)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "1,204 adults",
+        "The treatment arm took 75 mg of zinc",
+        'the first dose was "double"',
+        "95% CI -3.1 to 4.0",
+        "PAIN FELL BY  12.5\npoints",
+        "did not change with placebo.",
+    ],
+)
+def test_genuine_quotes_are_found_whatever_typesetting_did(quote: str) -> None:
+    assert stands_in(quote, TEXT)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "204 adults",
+        "1,205 adults",
+        "took 7 mg of zinc",
+        "took 75 mg of zincum",
+        "95% CI 3.1 to 4.0",
+        "did change with placebo",
+        "",
+        " . ",
+    ],
+)
+def test_changed_digits_signs_words_and_nothing_are_not_found(quote: str) -> None:
+    assert not stands_in(quote, TEXT)
