@@ -87,10 +87,15 @@ def read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str
                 reason = f"has {len(row)} cells where the header has {len(header)}"
                 aside.append(SetAside(reader.line_num, reason, delimiter.join(row), is_record=True))
             else:
-                rows.append((reader.line_num, row[: len(header)]))
+                rows.append((reader.line_num, [_plain_cell(cell) for cell in row[: len(header)]]))
     except csv.Error as error:
         raise InputError(f"{name}: line {reader.line_num} is not valid CSV: {error}") from None
     return header, rows, aside
+
+
+def _plain_cell(cell: str) -> str:
+    """A cell without the apostrophe that keeps a spreadsheet from running it (our own writer adds it)."""
+    return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@") else cell
 
 
 def map_columns(header: Sequence[str]) -> dict[str, int]:

@@ -60,8 +60,7 @@ def build_run_graph(
 
     def gate_node(name: str) -> Callable[[RunState], RunState]:
         def node(_: RunState) -> RunState:
-            left = waiting(name)
-            if left:
+            while left := waiting(name):  # resumed too early, it waits again
                 interrupt({"stage": name, "waiting": left})
             return {}
 

@@ -23,6 +23,8 @@ class Recorder:
         self._rows: dict[str, list[Row]] = {}
         self._replies: dict[str, Reply] = {}
         self._flushing: dict[str, Reply] = {}
+        self._count = 0
+        self._writing: asyncio.Task[None] | None = None
         self._last = time.monotonic()
         self._gate = asyncio.Lock()
 
@@ -73,14 +75,24 @@ class Recorder:
         self._add("verdicts", {**where, **decided, "reason": verdict.reason, "policy": verdict.policy})
 
     async def flush_if_due(self) -> None:
-        """Write where enough has gathered, or a tenth of a second has passed."""
-        if sum(map(len, self._rows.values())) >= BATCH or time.monotonic() - self._last >= SECONDS:
-            await self.flush()
+        """Write in the background where enough has gathered, or a tenth of a second has passed.
+
+        While a write is under way more gathers; only where far too much waits does the caller wait too.
+        """
+        if self._writing and self._writing.done():
+            self._writing.result()
+            self._writing = None
+        if self._count < BATCH and time.monotonic() - self._last < SECONDS:
+            return
+        if self._writing is None:
+            self._writing = asyncio.create_task(self.flush())
+        elif self._count >= 4 * BATCH:
+            await self._writing
 
     async def flush(self) -> None:
         """Write all that has gathered, in one transaction."""
         async with self._gate:
-            rows, self._rows = self._rows, {}
+            rows, self._rows, self._count = self._rows, {}, 0
             self._flushing, self._replies = self._replies, {}
             self._last = time.monotonic()
             if rows:
@@ -89,6 +101,7 @@ class Recorder:
 
     def _add(self, table: str, row: Row) -> None:
         self._rows.setdefault(table, []).append(row)
+        self._count += 1
 
     def _write(self, rows: Mapping[str, list[Row]]) -> None:
         with self.store.transaction():

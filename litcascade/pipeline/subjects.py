@@ -8,7 +8,7 @@ from litcascade.stages import Subject
 from litcascade.store import Store
 from litcascade.store.views import NEEDS_TEXT
 
-CHUNK = 256
+CHUNK = 512
 CHUNK_TEXTS = 16
 
 

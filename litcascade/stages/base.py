@@ -17,6 +17,7 @@ from litcascade.schemas import (
     Document,
     Frozen,
     LabelShape,
+    Message,
     ModelRef,
     Protocol,
     Reader,
@@ -61,6 +62,8 @@ class Stage(ABC):
         self.readers = readers
         self.policy = POLICIES.get(spec.policy)(spec)
         self._shared = {name: self.shared_places(reader) for name, reader in readers.items()}
+        prompted = [(name, reader.prompt) for name, reader in readers.items() if reader.prompt]
+        self._system = {name: say("system", self.filled(readers[name], prompt.system, {})) for name, prompt in prompted}
 
     @abstractmethod
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
@@ -133,6 +136,10 @@ class Stage(ABC):
             top_logprobs=20 if isinstance(shape, LabelShape) else 0,
         )
         return Request(model=model, messages=tuple(messages), shape=shape, sampling=sampling, purpose=purpose, via=reader.via)
+
+    def system(self, reader: Reader) -> Message:
+        """The system part of a reader's prompt, the same for every record."""
+        return self._system[reader.name]
 
     def labels(self, reader: Reader) -> LabelShape:
         """The two label words of a reader."""

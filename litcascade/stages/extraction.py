@@ -58,9 +58,8 @@ class Extraction(Stage):
             "title": fence(subject.record.title or document.title or "(no title)", "title"),
             "text": fence(document.text(), "report"),
         }
-        system = say("system", self.filled(reader, reader.prompt.system, {}))
         user = say("user", self.filled(reader, reader.prompt.user, values))
-        return self._question(reader, (system, user), self.protocol.fields, "ask")
+        return self._question(reader, (self.system(reader), user), self.protocol.fields, "ask")
 
     def _question(self, reader: Reader, messages: Sequence[object], specs: tuple[FieldSpec, ...], purpose: str) -> Request:
         shape = JsonShape(name="extraction", json_schema=json_schema(specs))

@@ -45,10 +45,9 @@ class FullTextScreening(Stage):
             "title": fence(subject.record.title or document.title or "(no title)", "title"),
             "text": fence(document.text(), "report"),
         }
-        system = say("system", self.filled(reader, reader.prompt.system, {}))
         user = say("user", self.filled(reader, reader.prompt.user, values))
         tokens = reader.max_tokens if reader.style == "constrained" else max(reader.max_tokens, FREE_TOKENS)
-        return self.request(reader, (system, user), self.shape(reader), max_tokens=tokens)
+        return self.request(reader, (self.system(reader), user), self.shape(reader), max_tokens=tokens)
 
     def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
         """Strict parse first; then the refiner where one is named and the prose itself is whole."""

@@ -56,6 +56,9 @@ def read_word(reply: Reply) -> Word | Refer:
     if problem:
         return problem
     text = reply.text or ""
+    alone = meaning(text)
+    if alone:
+        return alone
     whole = _strict_json(text)
     if isinstance(whole, dict):
         return _one(_words_of(whole), text)

@@ -66,7 +66,7 @@ class TitleAbstractScreening(Stage):
             return Refer(code=ReferCode.NO_TITLE)
         if reader.prompt is None:
             return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
-        messages: list[Message] = [say("system", self.filled(reader, reader.prompt.system, {}))]
+        messages: list[Message] = [self.system(reader)]
         for shot in reader.shots:
             messages.append(say("user", self._show(reader, shot.title, shot.abstract)))
             messages.append(say("assistant", reader.include_label if shot.decision == "include" else reader.exclude_label))

@@ -14,12 +14,14 @@ from litcascade.errors import StoreError
 from litcascade.store.views import view_sql
 
 FILE_NAME = "review.duckdb"
+MEMORY = "512MB"  # of DuckDB itself: what does not fit goes to disk, so that memory does not grow with the review
 
 
 class Store:
-    """One open DuckDB file. Safe to call from several threads: one lock, one connection, one writer.
+    """One open DuckDB file. Safe to call from several threads: one connection writes, one reads beside it.
 
-    `insert` appends whole columns; `rows` and `frame` read. Use as a context manager.
+    `append` takes rows, `insert` whole columns; `rows` and `frame` read what is committed, or, inside a transaction of
+    the same thread, what it wrote so far. Use as a context manager.
     """
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -27,8 +29,12 @@ class Store:
             raise StoreError(f"{path}: there is no review store yet; import records first (litcascade import FILE)")
         self.path = path
         self._lock = threading.RLock()
+        self._reading = threading.Lock()
+        self._owner: int | None = None
         try:
             self._connection = duckdb.connect(str(path), read_only=read_only)
+            self._connection.execute(f"set memory_limit = '{MEMORY}'").fetchall()
+            self._reader = self._connection.cursor()
         except duckdb.Error as error:
             raise StoreError(_explain(error, path)) from None
         try:
@@ -46,7 +52,8 @@ class Store:
 
     def close(self) -> None:
         """Close the file; what was inserted is safe before this already."""
-        with self._lock:
+        with self._lock, self._reading:
+            self._reader.close()
             self._connection.close()
 
     def insert(self, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
@@ -69,8 +76,10 @@ class Store:
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        with self._lock:
+        if self._owner == threading.get_ident():
             return self._connection.execute(sql, parameters or None).fetchall()
+        with self._reading:
+            return self._reader.execute(sql, parameters or None).fetchall()
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The first column of the first row, or None."""
@@ -83,7 +92,7 @@ class Store:
 
     def transaction(self) -> "_Transaction":
         """A context in which all inserts stand or fall together."""
-        return _Transaction(self._lock, self._connection)
+        return _Transaction(self)
 
     def set_stages(self, stages: Sequence[str]) -> None:
         """Make the views for the stages of the protocol, where they are not made yet."""
@@ -100,7 +109,11 @@ class Store:
 
     def set_meta(self, key: str, value: str) -> None:
         """Set such a note (the one table that is not append-only: it holds nothing of the review)."""
-        self.rows("insert or replace into meta values (?, ?)", [key, value])
+        self._write("insert or replace into meta values (?, ?)", [key, value])
+
+    def _write(self, sql: str, parameters: Sequence[Any]) -> None:
+        with self._lock:
+            self._connection.execute(sql, parameters).fetchall()
 
     def _run(self, sql: str) -> None:
         with self._lock:
@@ -129,7 +142,7 @@ class Store:
                           "create table migrations (name text primary key, at_time timestamptz);")  # fmt: skip
             for item in todo:
                 self._run(item.read_text(encoding="utf-8"))
-                self.rows("insert into migrations values (?, ?)", [item.name.removesuffix(".sql"), now()])
+                self._write("insert into migrations values (?, ?)", [item.name.removesuffix(".sql"), now()])
             self._run(view_sql(("title_abstract", "full_text", "extraction")))
 
     def _read_types(self) -> dict[str, dict[str, str]]:
@@ -140,22 +153,23 @@ class Store:
 
 
 class _Transaction:
-    def __init__(self, lock: threading.RLock, connection: duckdb.DuckDBPyConnection) -> None:
-        self._lock = lock
-        self._connection = connection
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def __enter__(self) -> None:
-        self._lock.acquire()
-        self._connection.begin()
+        self._store._lock.acquire()
+        self._store._connection.begin()
+        self._store._owner = threading.get_ident()
 
     def __exit__(self, kind: object, *_: object) -> None:
         try:
             if kind is None:
-                self._connection.commit()
+                self._store._connection.commit()
             else:
-                self._connection.rollback()
+                self._store._connection.rollback()
         finally:
-            self._lock.release()
+            self._store._owner = None
+            self._store._lock.release()
 
 
 def now() -> str:
