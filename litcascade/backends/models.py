@@ -21,6 +21,7 @@ from litcascade.registry import nearest
 
 CHUNK = 1 << 20
 HUB_TRIES = 6
+HUB_PAUSE = 0.5
 Progress = Callable[[int, int], None]
 
 
@@ -162,7 +163,7 @@ def _from_hub(weights: Weights, part: Path, progress: Progress) -> None:
         except (OSError, urllib.error.URLError, http.client.HTTPException):
             if not part.exists():
                 raise _NotThere("cannot be reached") from None
-        time.sleep(min(8.0, 0.5 * 2**attempt))
+        time.sleep(min(8.0, HUB_PAUSE * 2**attempt))
     if not part.exists() or part.stat().st_size != weights.size:
         raise _NotThere("the download never finished")
 

@@ -1,7 +1,7 @@
 """Screening stages: the confusion matrix as a value, and the metrics that rest on it."""
 
 import math
-from collections.abc import Callable
+from typing import Protocol
 
 import polars as pl
 from pydantic import Field
@@ -28,7 +28,14 @@ class Confusion(Frozen):
         return round(self.tp + self.fp + self.fn + self.tn)
 
 
-Metric = Callable[[Confusion, float], Estimate]
+class Metric(Protocol):
+    """A metric of a confusion matrix; `weight` is w, the cost of a missed include, where the metric has one."""
+
+    def __call__(self, c: Confusion, weight: float = 10.0) -> Estimate:
+        """The estimate."""
+        ...
+
+
 METRICS: Registry[Metric] = Registry("metric")
 
 

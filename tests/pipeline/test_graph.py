@@ -25,9 +25,9 @@ PANEL = "".join(f'[readers.reader{i}]\nmodel = "m"\nseed = {i}\n' for i in range
 def test_case_t02_parallel_votes_are_merged_by_id_and_a_clash_is_an_error() -> None:
     def run(*writes: dict[str, str]) -> Any:
         votes = Annotated[dict[str, Any], merge_by_id]
-        graph = StateGraph(TypedDict("S", {"votes": votes}))  # type: ignore[misc, operator]
+        graph = StateGraph(TypedDict("S", {"votes": votes}))  # type: ignore[operator]
         for number, write in enumerate(writes):
-            graph.add_node(str(number), lambda _, write=write: {"votes": write})  # type: ignore[type-var]
+            graph.add_node(str(number), lambda _, write=write: {"votes": write})
             graph.add_edge(START, str(number))
             graph.add_edge(str(number), END)
         return graph.compile().invoke({"votes": {}})["votes"]

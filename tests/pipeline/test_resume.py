@@ -120,7 +120,7 @@ def test_case_s15_done_means_a_whole_answer(folder: ReviewFolder, server: ModelS
         text = request.messages[-1].content  # type: ignore[attr-defined]
         keys[next(i for i in ids if f"trial {i}." in text)] = request.key  # type: ignore[attr-defined]
 
-    engine = ScriptedBackend(remember, engine="vllm 0.32.0")  # type: ignore[arg-type]
+    engine = ScriptedBackend(remember, engine="vllm 0.32.0")
     folder.run({"m": engine})
     assert set(folder.states("title_abstract").values()) == {"pending"}
     # the file of an earlier run, as the case has it: good rows, errors, an empty output, a torn last line

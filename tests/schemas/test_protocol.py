@@ -131,7 +131,7 @@ def test_a_reply_survives_json() -> None:
 )
 def test_a_value_is_right_or_has_a_reason(value: object) -> None:
     for kind, extra in (("closed", {"values": ("a", "b")}), ("multi", {"values": ("a", "b")}), ("number", {}), ("open", {})):
-        spec = FieldSpec(name="f", kind=kind, definition="d", **extra)  # type: ignore[arg-type]
+        spec = FieldSpec(name="f", kind=kind, definition="d", **extra)
         right, error = check_value(spec, value)
         assert error is None or (right is None and "\n" not in error)
 

@@ -150,5 +150,5 @@ class ModelServer:
 
 def is_canary(body: Body) -> bool:
     """Whether a request is a probe of the program."""
-    text = body["messages"][-1]["content"]
+    text = str(body["messages"][-1]["content"])
     return text.startswith(("Say hello", "zinc zinc"))
