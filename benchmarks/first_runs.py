@@ -15,7 +15,7 @@ import polars as pl
 
 from litcascade.cli.progress import ProgressLine
 from litcascade.corpora.texts import read_document
-from litcascade.eval import auc, confusion_of
+from litcascade.eval import confusion_of, parse_measure, ranking_of
 from litcascade.eval.binary import mcc, recall, wmcc
 from litcascade.pipeline.importing import import_gold, import_records, import_texts
 from litcascade.pipeline.reporting import report_tables
@@ -134,7 +134,7 @@ def lassa(folder: Path, corpora: Path) -> None:
             "on g.record_id = t.record_id and g.stage = 'title_abstract'",
             {"record_id": pl.String, "gold": pl.String, "score": pl.Float64, "state": pl.String},
         )
-    print(f"AUC of p(include): {auc(frame).value:.3f} (n = {frame.height})")
+    print(f"AUC of p(include): {parse_measure('auc')(ranking_of(frame)).value:.3f} (n = {frame.height})")
     for cut in sorted(frame["score"].drop_nulls().quantile(q / 10) or 0.0 for q in range(1, 10)):
         at = frame.with_columns(state=pl.when(pl.col("score") >= cut).then(pl.lit("included")).otherwise(pl.lit("excluded")))
         c = confusion_of(at)

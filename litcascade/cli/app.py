@@ -156,12 +156,14 @@ def model_pull(name: Annotated[str, typer.Argument(help="A name that `litcascade
 @app.command("import")
 def import_(
     path: Annotated[Path, typer.Argument(help="An export (RIS, CSV), a folder of full texts, or a table of labels.")],
-    as_: Annotated[str, typer.Option("--as", help="records, texts, gold or decisions; told from the path if left out.")] = "",
+    as_: Annotated[
+        str, typer.Option("--as", help="records, texts, gold, decisions or causes; told from the path if left out.")
+    ] = "",
     by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
-    """Import records, full texts, gold labels or people's decisions, with a receipt."""
+    """Import records, full texts, gold labels, people's decisions or causes of errors, with a receipt."""
     from litcascade.cli.importing import import_any
 
     import_any(review, path, as_, by, json_out)
@@ -213,21 +215,66 @@ def score(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
 
 
 @app.command()
-def report(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
-    """Show ledger, scores, amendments and calls."""
-    from litcascade.cli.running import show_report
+def report(
+    kit: Annotated[Path | None, typer.Option("--kit", help="Write the reporting kit to this file (.md, .csv or .tex).")] = None,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Show ledger, scores, amendments and calls; with --kit, write the tables that a paper needs."""
+    from litcascade.cli.running import show_report, write_kit
     from litcascade.pipeline.review import open_review
 
-    show_report(open_review(review), json_out)
+    if kit is not None:
+        write_kit(open_review(review), kit)
+    else:
+        show_report(open_review(review), json_out)
+
+
+@app.command()
+def metrics(
+    counts: Annotated[list[int] | None, typer.Argument(help="TP FP FN TN", metavar="[TP FP FN TN]")] = None,
+    weight: Annotated[float, typer.Option("--weight", help="w: how many false positives a missed include is worth.")] = 10.0,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Also WMCC over w.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List all metrics with formula, source and range.")] = False,
+    json_out: JsonOption = False,
+) -> None:
+    """Calculate every metric of a confusion matrix, or list them."""
+    from litcascade.cli.figures import calculate, list_metrics
+
+    if list_:
+        list_metrics(json_out)
+    elif counts is None or len(counts) != 4:
+        raise InputError("give four counts: TP FP FN TN (or --list)")
+    else:
+        calculate((counts[0], counts[1], counts[2], counts[3]), weight, sweep, json_out)
+
+
+@app.command()
+def plan(
+    recall: Annotated[float, typer.Option("--recall", help="The recall to claim.")] = 0.95,
+    excluded: Annotated[int | None, typer.Option("--excluded", help="Records excluded (default: of the review).")] = None,
+    found: Annotated[int | None, typer.Option("--found", help="Relevant records found (default: of the review).")] = None,
+    assumed: Annotated[int, typer.Option("--assume", help="Missed ones to assume, for the chance of success.")] = 0,
+    alpha: Annotated[float, typer.Option("--alpha", help="How often the claim may be wrong.")] = 0.05,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Plan an audit before anyone samples: how many exclusions must be re-read to claim a recall."""
+    from litcascade.cli.figures import plan as show
+
+    if not 0 < alpha < 1:
+        raise InputError("--alpha lies between 0 and 1")
+    show(review, excluded, found, recall, alpha, assumed, json_out)
 
 
 @app.command()
 def export(
-    what: Annotated[str, typer.Argument(help="records, queue, extractions or replies.")],
+    what: Annotated[str, typer.Argument(help="records, queue, extractions, errors or replies.")],
     file: Annotated[Path, typer.Argument(help="File to write; for records the ending (.ris, .csv) is the format.")],
     review: ReviewOption = HERE,
 ) -> None:
-    """Write records with decisions, the queue for people, extractions, or the recorded replies."""
+    """Write records with decisions, the queue for people, extractions, errors, or the recorded replies."""
+    from litcascade.pipeline import errors_found  # noqa: F401  (importing registers its export)
     from litcascade.pipeline.exporting import export as write
     from litcascade.pipeline.review import open_review
 

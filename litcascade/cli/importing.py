@@ -9,6 +9,7 @@ import typer
 from litcascade.cli.show import print_json, print_tables
 from litcascade.corpora import Receipt
 from litcascade.errors import InputError
+from litcascade.pipeline.errors_found import import_causes
 from litcascade.pipeline.importing import (
     LabelsReceipt,
     TextsReceipt,
@@ -21,7 +22,7 @@ from litcascade.pipeline.review import open_review
 from litcascade.registry import nearest
 from litcascade.report import Table
 
-KINDS = ("records", "texts", "gold", "decisions")
+KINDS = ("records", "texts", "gold", "decisions", "causes")
 
 
 def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bool) -> None:
@@ -42,8 +43,10 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bo
                 receipt = import_texts(store, path)
             elif kind == "gold":
                 receipt = import_gold(review, store, path)
-            else:
+            elif kind == "decisions":
                 receipt = import_decisions(review, store, path, by)
+            else:
+                receipt = import_causes(store, path, by)
     except InputError:
         if fresh:
             review.store_path.unlink(missing_ok=True)

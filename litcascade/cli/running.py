@@ -7,7 +7,7 @@ import typer
 
 from litcascade.cli.progress import ProgressLine, pull_with_progress
 from litcascade.cli.show import print_json, print_tables
-from litcascade.errors import StoreError
+from litcascade.errors import InputError, StoreError
 from litcascade.pipeline.events import read_events
 from litcascade.pipeline.ledger import read_ledger
 from litcascade.pipeline.reporting import ledger_table, reasons_table, report_tables, score_tables
@@ -89,6 +89,21 @@ def show_report(review: Review, json_out: bool, *, scores_only: bool = False) ->
         print_tables(tables)
     else:
         typer.echo("nothing to score: import gold labels with `litcascade import FILE --as gold`")
+
+
+def write_kit(review: Review, path: Path) -> None:
+    """Write the reporting kit."""
+    from litcascade.pipeline.kit import kit_tables
+    from litcascade.report.kit import as_file
+
+    as_file([], path.name)  # an unknown ending is told before anything is computed
+    with review.open() as store:
+        scores = score_review(review, store)
+        if not scores.stages:
+            raise InputError("nothing to report: import gold labels with `litcascade import FILE --as gold`")
+        text = as_file(kit_tables(review, store, scores), path.name)
+    path.write_text(text, encoding="utf-8", newline="")
+    typer.echo(f"wrote {path}; what stands there as open must be filled in by a person")
 
 
 def run_demo(into: Path, json_out: bool) -> int:

@@ -158,3 +158,14 @@ def read_choices(path: Path) -> list[Choice]:
             who, criterion, note = (row.get(key, "").strip() or None for key in ("who", "criterion", "note"))
             choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note))
     return choices
+
+
+def read_causes(path: Path) -> list[dict[str, str]]:
+    """Causes of errors: record_id, stage and cause; rows without a cause are left out."""
+    names, rows = _table(path)
+    id_column = _id_column(names, path)
+    for needed in ("stage", "cause"):
+        if needed not in names:
+            raise InputError(f"{path}: no column '{needed}'; export the errors anew and fill in their cause")
+    kept = [row for _, row in rows if row["cause"].strip()]
+    return [{"record_id": row[id_column].strip(), "stage": row["stage"].strip(), "cause": row["cause"].strip()} for row in kept]

@@ -1,10 +1,10 @@
 """Pure evaluation: frames and counts in, `Estimate`s out. No file, no clock, no hidden randomness."""
 
-from litcascade.eval.binary import METRICS, Confusion, confusion_of, metrics_of
+from litcascade.eval.binary import METRICS, Confusion, confusion_of, join_by_id, metrics_of, parse_measure
 from litcascade.eval.cascade import CascadeLoss, StageLoss, cascade_loss
 from litcascade.eval.estimate import Estimate
 from litcascade.eval.fields import Pair, jaccard, score_field
-from litcascade.eval.ranking import auc
+from litcascade.eval.rank import Ranking, ranking_of
 
 __all__ = [
     "METRICS",
@@ -12,11 +12,14 @@ __all__ = [
     "Confusion",
     "Estimate",
     "Pair",
+    "Ranking",
     "StageLoss",
-    "auc",
     "cascade_loss",
     "confusion_of",
     "jaccard",
+    "join_by_id",
     "metrics_of",
+    "parse_measure",
+    "ranking_of",
     "score_field",
 ]

@@ -124,12 +124,12 @@ def import_gold(review: Review, store: Store, path: Path) -> LabelsReceipt:
     """Import gold labels (a column a stage) or gold fields (record_id, field, value); unknown ids are refused, listed."""
     if is_field_table(path):
         fields = read_field_labels(path, review.protocol.fields)
-        _require_known(store, path, {item.record_id for item in fields})
+        require_known(store, path, {item.record_id for item in fields})
         kept = [{**vars(item), "value": json.dumps(item.value, ensure_ascii=False)} for item in fields]
         store.append("gold_fields", [{**row, "at_time": now(), "source": path.name} for row in kept])
         return LabelsReceipt(len(fields), dict(Counter(item.field for item in fields)))
     labels = read_labels(path)
-    _require_known(store, path, {label.record_id for label in labels})
+    require_known(store, path, {label.record_id for label in labels})
     store.append("gold", [{**vars(label), "at_time": now(), "source": path.name} for label in labels])
     return LabelsReceipt(len(labels), dict(Counter(f"{label.stage} {label.decision}" for label in labels)))
 
@@ -142,7 +142,7 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
     if is_field_table(path):
         return _import_values(review, store, path, by)
     choices = read_choices(path)
-    _require_known(store, path, {choice.record_id for choice in choices})
+    require_known(store, path, {choice.record_id for choice in choices})
     stages = dict(review.protocol.stages.items())
     adjudications: list[dict[str, object]] = []
     readings: list[dict[str, object]] = []
@@ -176,7 +176,7 @@ def _import_values(review: Review, store: Store, path: Path, by: str | None) -> 
         raise InputError(f"{path}: nobody is named; add --by NAME")
     values = read_field_labels(path, review.protocol.fields)
     ids = sorted({value.record_id for value in values})
-    _require_known(store, path, set(ids))
+    require_known(store, path, set(ids))
     documents = dict(store.rows("select record_id, document_id from current_documents"))
     kept = [
         {
@@ -198,7 +198,8 @@ def _import_values(review: Review, store: Store, path: Path, by: str | None) -> 
     return LabelsReceipt(len(values), {"extraction": len(ids)})
 
 
-def _require_known(store: Store, path: Path, ids: set[str]) -> None:
+def require_known(store: Store, path: Path, ids: set[str]) -> None:
+    """Refuse ids that are not in the review, listed."""
     known = {
         row[0] for row in store.rows("select record_id from records where record_id in (select unnest(?::text[]))", [list(ids)])
     }

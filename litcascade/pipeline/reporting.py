@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from litcascade.eval import Estimate
+from litcascade.pipeline.errors_found import causes_table
 from litcascade.pipeline.ledger import StageLedger, read_ledger
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.scoring import Scores, StageScore, score_review
@@ -34,13 +36,15 @@ def reasons_table(ledger: list[StageLedger]) -> Table | None:
 
 def score_tables(scores: Scores) -> list[Table]:
     """Per stage the matrix and the metrics; the cascade; the fields."""
-    tables = [_stage_table(stage) for stage in scores.stages]
+    tables = [table for stage in scores.stages for table in _stage_tables(stage)]
     if scores.cascade:
         cascade = scores.cascade
-        rows: list[list[Any]] = [[item.stage, item.recall.value, item.loss.value, item.recall.n] for item in cascade.stages]
-        rows.append(["end to end", cascade.end_to_end.value, None, cascade.end_to_end.n])
+        rows: list[list[Any]] = [
+            [item.stage, item.recall.value, _bounds(item.recall), item.loss.value, item.recall.n] for item in cascade.stages
+        ]
+        rows.append(["end to end", cascade.end_to_end.value, _bounds(cascade.end_to_end), None, cascade.end_to_end.n])
         notes = ["recall among gold includes that reached the stage; a record that waits for a person counts as kept"]
-        tables.append(Table("Cascade", ["stage", "recall", "share lost here", "n"], rows, notes))
+        tables.append(Table("Cascade", ["stage", "recall", "95 %", "share lost here", "n"], rows, notes))
     if scores.fields:
         rows = [[name, e.metric, e.value, e.n, e.note] for name, e in scores.fields.items()]
         quotes = ", ".join(f"{count} {what}" for what, count in sorted(scores.quotes.items()))
@@ -50,19 +54,27 @@ def score_tables(scores: Scores) -> list[Table]:
     return tables
 
 
-def _stage_table(score: StageScore) -> Table:
+def _stage_tables(score: StageScore) -> list[Table]:
     c = score.confusion
-    rows: list[list[Any]] = [
-        ["TP", int(c.tp), None],
-        ["FP", int(c.fp), None],
-        ["FN", int(c.fn), None],
-        ["TN", int(c.tn), None],
-    ]
-    rows += [[estimate.metric, estimate.value, estimate.note] for estimate in score.metrics]
-    rows.append([score.reliability.metric, score.reliability.value, score.reliability.note])
+    rows: list[list[Any]] = [[name.upper(), int(getattr(c, name)), None, None] for name in ("tp", "fp", "fn", "tn")]
+    shown = [*score.metrics, *score.ranking, score.reliability]
+    rows += [[e.metric, e.value, _bounds(e), e.note] for e in shown]
     notes = [f"{score.referred} referred record(s) count as positive"]
+    notes += [f"of these {count}: {why}" for why, count in sorted(score.null_causes.items())]
     notes += [f"not scored: {count} record(s), {why}" for why, count in sorted(score.left_out.items())]
-    return Table(f"Scores at {score.stage} (models against gold, n = {c.n})", ["metric", "value", "note"], rows, notes)
+    if score.population > c.n:
+        notes.append(f"intervals treat the {c.n} labelled records as a random sample of {score.population} judged ones")
+    notes.append(f"deployment rule: {score.deployment.note}" + _faults(score))
+    title = f"Scores at {score.stage} (models against gold, n = {c.n})"
+    return [Table(title, ["metric", "value", "95 %", "note"], rows, notes)]
+
+
+def _faults(score: StageScore) -> str:
+    return "".join(f"; {c.name}: {c.why}" for c in score.deployment.candidates if not c.passes)
+
+
+def _bounds(estimate: Estimate) -> str | None:
+    return None if estimate.low is None or estimate.high is None else f"{estimate.low:.3f} to {estimate.high:.3f}"
 
 
 def history_tables(store: Store) -> list[Table]:
@@ -91,5 +103,9 @@ def report_tables(review: Review, store: Store) -> tuple[list[Table], list[Stage
     ledger = read_ledger(store, review.protocol)
     scores = score_review(review, store)
     reasons = reasons_table(ledger)
-    tables = [ledger_table(ledger), *([reasons] if reasons else []), *score_tables(scores), *history_tables(store)]
+    tables = [ledger_table(ledger), *([reasons] if reasons else []), *score_tables(scores)]
+    causes = causes_table(review, store)
+    if causes:
+        tables.append(Table("Errors", ["stage", "error", "cause", "records"], [list(row) for row in causes]))
+    tables += history_tables(store)
     return tables, ledger, scores

@@ -3,14 +3,31 @@
 import json
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
-from litcascade.eval import CascadeLoss, Confusion, Estimate, Pair, cascade_loss, confusion_of, metrics_of, score_field
+from litcascade.eval import (
+    CascadeLoss,
+    Confusion,
+    Estimate,
+    Pair,
+    cascade_loss,
+    confusion_of,
+    metrics_of,
+    parse_measure,
+    ranking_of,
+    score_field,
+)
+from litcascade.eval.guarantees import Deployment, choose_deployment
+from litcascade.eval.intervals import recall_interval, wmcc_interval
 from litcascade.judges import normalised_match
 from litcascade.pipeline.review import Review
+from litcascade.schemas.protocol import OperatingPoint
 from litcascade.store import Store, now
 
 SCORED = ("included", "referred", "excluded")
+RANKED = ("auc", "average_precision", "wss@0.95", "tnr@0.95", "np@0.95", "last_relevant", "recall_at@100", "ndcg@10")
+SEED = 20261130  # of half-samples: the same store gives the same intervals
 _TEXT = pl.String
 
 
@@ -21,7 +38,11 @@ class StageScore:
     stage: str
     confusion: Confusion
     metrics: list[Estimate]
+    population: int
+    ranking: list[Estimate]
+    deployment: Deployment
     referred: int
+    null_causes: dict[str, int]
     reliability: Estimate
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -39,8 +60,8 @@ class Scores:
 def score_review(review: Review, store: Store) -> Scores:
     """Score what models decided (people's decisions aside) against gold; the estimates are stored."""
     screening: list[str] = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
-    weight = review.protocol.operating_point.weight
-    stages = [_score_stage(store, name, weight) for name in screening if _has_gold(store, name)]
+    point = review.protocol.operating_point
+    stages = [_score_stage(store, name, point) for name in screening if _has_gold(store, name)]
     cascade = _score_cascade(store, screening) if stages else None
     fields = _score_fields(review, store)
     quotes = dict(
@@ -70,12 +91,19 @@ def _model_states(stage: str) -> str:
     )
 
 
-def _score_stage(store: Store, stage: str, weight: float) -> StageScore:
+def stage_frame(store: Store, stage: str) -> pl.DataFrame:
+    """Gold joined by id to what the models said: `record_id`, `gold`, `state`, `score`; all records with gold."""
     rows = store.rows(
-        f"select g.record_id, g.decision as gold, coalesce(s.state, 'did not reach this stage') as state "
-        f"from (select * from current_gold where stage = '{stage}') g left join ({_model_states(stage)}) s using (record_id)"
+        f"select g.record_id, g.decision, coalesce(s.state, 'did not reach this stage'), v.score "
+        f"from (select * from current_gold where stage = '{stage}') g left join ({_model_states(stage)}) s using (record_id) "
+        f"left join {stage} v using (record_id)"
     )
-    frame = pl.DataFrame(rows, schema={"record_id": _TEXT, "gold": _TEXT, "state": _TEXT}, orient="row")
+    schema = {"record_id": _TEXT, "gold": _TEXT, "state": _TEXT, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _score_stage(store: Store, stage: str, point: OperatingPoint) -> StageScore:
+    frame = stage_frame(store, stage)
     scored = frame.filter(pl.col("state").is_in(SCORED))
     left_out = dict(frame.filter(~pl.col("state").is_in(SCORED)).group_by("state").len().rows())
     without = store.value(
@@ -84,8 +112,69 @@ def _score_stage(store: Store, stage: str, weight: float) -> StageScore:
     if without:
         left_out["without a gold label"] = without
     confusion = confusion_of(scored)
-    referred = scored.filter(pl.col("state") == "referred").height
-    return StageScore(stage, confusion, metrics_of(confusion, weight), referred, _reliability(store, stage), left_out)
+    judged = store.value(f"select count(*) from ({_model_states(stage)}) where state in {SCORED}")
+    population = max(int(judged), confusion.n)
+    null_causes = dict(
+        store.rows(
+            f"select coalesce(code, 'no reason kept'), count(*) from {stage} join (select record_id from current_gold "
+            f"where stage = '{stage}') using (record_id) where state = 'referred' group by 1"
+        )
+    )
+    return StageScore(
+        stage=stage,
+        confusion=confusion,
+        metrics=_with_intervals(metrics_of(confusion, point.weight), confusion, population, point.weight),
+        population=population,
+        ranking=_ranking(scored),
+        deployment=_deployment(store, stage, frame, confusion, population, point),
+        referred=scored.filter(pl.col("state") == "referred").height,
+        null_causes=null_causes,
+        reliability=_reliability(store, stage),
+        left_out=left_out,
+    )
+
+
+def _with_intervals(estimates: list[Estimate], c: Confusion, population: int, weight: float) -> list[Estimate]:
+    """Exact bounds of recall and Lost Evidence, half-sample bounds of MCC and WMCC; the rest stays as it is."""
+    sample = population if population > c.n else None
+    shown = recall_interval(c, sample)
+    mine = {
+        "recall": shown,
+        "mcc": wmcc_interval(c, np.random.default_rng(SEED), weight=1.0, population=sample),
+        f"wmcc@{weight:g}": wmcc_interval(c, np.random.default_rng(SEED), weight=weight, population=sample),
+    }
+    if shown.low is not None and shown.high is not None:
+        mine["lost_evidence"] = shown.model_copy(update={"low": 1 - shown.high, "high": 1 - shown.low})
+    bounds = {name: {"low": e.low, "high": e.high, "note": e.note} for name, e in mine.items()}
+    return [e.model_copy(update=bounds.get(e.metric, {})) for e in estimates]
+
+
+def _ranking(scored: pl.DataFrame) -> list[Estimate]:
+    """Ranking measures, where at least one record has a score."""
+    if scored["score"].drop_nulls().is_empty():
+        return []
+    ranking = ranking_of(scored.select("record_id", "gold", "score"))
+    return [parse_measure(name)(ranking) for name in RANKED]
+
+
+def _deployment(
+    store: Store, stage: str, frame: pl.DataFrame, whole: Confusion, population: int, point: OperatingPoint
+) -> Deployment:
+    """The deployment rule over the stage as it ran and, where there are several, each of its readers alone."""
+    candidates = {"this stage": whole}
+    rows = store.rows(
+        "select record_id, reader, case when decision = 'exclude' then 'excluded' when decision = 'include' then 'included' "
+        "else 'referred' end from readings join current_stages using (stage, fingerprint) where stage = ? "
+        "qualify row_number() over (partition by record_id, reader order by seq desc) = 1",
+        [stage],
+    )
+    readings = pl.DataFrame(rows, schema={"record_id": _TEXT, "reader": _TEXT, "state": _TEXT}, orient="row")
+    names = sorted(readings["reader"].unique())
+    for name in names if len(names) > 1 else []:
+        mine = readings.filter(pl.col("reader") == name).select("record_id", "state")
+        candidates[name] = confusion_of(frame.select("record_id", "gold").join(mine, on="record_id"))
+    sample = population if population > whole.n else None
+    return choose_deployment(candidates, point.recall, np.random.default_rng(SEED), weight=point.weight, population=sample)
 
 
 def _reliability(store: Store, stage: str) -> Estimate:
@@ -148,7 +237,9 @@ def _score_fields(review: Review, store: Store) -> dict[str, Estimate]:
 
 def _store(store: Store, scores: Scores) -> None:
     run_id = store.value("select run_id from runs order by seq desc limit 1")
-    rows = [(stage.stage, estimate) for stage in scores.stages for estimate in [*stage.metrics, stage.reliability]]
+    rows = [
+        (stage.stage, estimate) for stage in scores.stages for estimate in [*stage.metrics, *stage.ranking, stage.reliability]
+    ]
     if scores.cascade:
         rows.append(("cascade", scores.cascade.end_to_end))
         rows += [(f"cascade {item.stage}", item.loss) for item in scores.cascade.stages]

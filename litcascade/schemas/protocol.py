@@ -50,6 +50,7 @@ class ModelSpec(Frozen):
 
     backend: `embedded` (inside this process), `http` (an OpenAI-compatible server such as vLLM's) or `recorded`
     (replies from a file). `api_key_env` names an environment variable; keys themselves never stand in a protocol.
+    `cutoff` is the date up to which the model's makers say it was trained, for the leakage statement.
     """
 
     backend: Literal["embedded", "http", "recorded"]
@@ -62,6 +63,7 @@ class ModelSpec(Frozen):
     concurrency: int = Field(default=64, ge=1, le=4096)
     timeout: float = Field(default=300.0, gt=0)
     retries: int = Field(default=4, ge=0, le=20)
+    cutoff: date | None = None
     file: str | None = None
 
     @model_validator(mode="after")
@@ -145,10 +147,11 @@ class Stages(Frozen):
 
 
 class OperatingPoint(Frozen):
-    """How much evidence may be lost: the recall aimed at, and the weight w of a missed include in WMCC."""
+    """How much evidence may be lost: the recall aimed at, and the weight w of a missed include in WMCC, and why."""
 
     recall: float = Field(default=0.95, gt=0, le=1)
     weight: float = Field(default=10.0, ge=1)
+    justification: str = ""
 
 
 class Budget(Frozen):

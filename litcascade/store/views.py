@@ -23,6 +23,11 @@ create or replace view current_gold_fields as
 select * from gold_fields qualify row_number() over (partition by record_id, field order by seq desc) = 1;
 """
 
+_CAUSES = """
+create or replace view current_causes as
+select * from causes qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
+"""
+
 _STAGE = """
 create or replace view {stage} as
 with entered as ({entered}),
@@ -94,7 +99,7 @@ create or replace view ledger as {ledger};
 
 def view_sql(stages: Sequence[str]) -> str:
     """The SQL of all views for the stages of a protocol, in their order; stages not done are views without rows."""
-    parts = [_CURRENT]
+    parts = [_CURRENT, _CAUSES]
     upstream: str | None = None
     for stage in ("title_abstract", "full_text", "extraction"):
         done = stage in stages

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from litcascade.errors import InputError
-from litcascade.eval import METRICS, Confusion, Pair, auc, cascade_loss, confusion_of, jaccard, score_field
+from litcascade.eval import (
+    Confusion,
+    Pair,
+    cascade_loss,
+    confusion_of,
+    jaccard,
+    metrics_of,
+    parse_measure,
+    ranking_of,
+    score_field,
+)
 from litcascade.eval.binary import mcc, recall, wmcc
 from litcascade.judges import normalised_match
 from litcascade.schemas import FieldSpec
@@ -49,8 +59,7 @@ def test_an_undefined_metric_carries_its_reason_and_is_not_zero(matrix: tuple[in
     c = Confusion(**dict(zip(("tp", "fp", "fn", "tn"), matrix, strict=True)))
     assert mcc(c).value is None
     assert mcc(c).note
-    for _, metric in METRICS:
-        estimate = metric(c, 10.0)
+    for estimate in metrics_of(c, 10.0):
         assert (estimate.value is None) == bool(estimate.note)
 
 
@@ -88,9 +97,11 @@ def test_losses_by_stage_sum_to_what_the_cascade_lost() -> None:
 
 
 def test_auc_by_hand() -> None:
-    frame = pl.DataFrame({"gold": ["include", "include", "exclude", "exclude"], "score": [0.9, 0.4, 0.4, 0.1]})
-    assert auc(frame).value == 0.875
-    assert auc(frame.head(2)).value is None
+    frame = pl.DataFrame(
+        {"record_id": list("abcd"), "gold": ["include", "include", "exclude", "exclude"], "score": [0.9, 0.4, 0.4, 0.1]}
+    )
+    assert parse_measure("auc")(ranking_of(frame)).value == 0.875
+    assert parse_measure("auc")(ranking_of(frame.head(2))).value is None
 
 
 def test_fields_are_scored_by_their_kind() -> None:
