@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from litcascade.errors import BackendError
 from litcascade.registry import Registry
 from litcascade.schemas import ModelSpec, Reply, Request, TokenLogprobs
+from litcascade.schemas.keys import scrubbed
 
 Came = tuple[str, Reply | BackendError]
 
@@ -47,9 +48,14 @@ Ticker = Callable[[], float]
 
 
 def reply_of(key: str, body: dict[str, Any], raw: str, seconds: float) -> Reply:
-    """A chat completion of any OpenAI-compatible server as a `Reply`; what is missing or odd in it stays None."""
+    """A chat completion of any OpenAI-compatible server as a `Reply`; what is missing or odd in it stays None.
+
+    A body that is no completion at all (an error in HTTP 200's clothing, no `choices`) is a `BackendError`: no reply came.
+    """
     choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    if not isinstance(choices, list):
+        raise BackendError(f"HTTP 200 without a completion: {scrubbed(raw)[:160]!r}")
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     message = _dict(choice.get("message"))
     usage = _dict(body.get("usage"))
     details = _dict(usage.get("prompt_tokens_details"))
@@ -63,7 +69,7 @@ def reply_of(key: str, body: dict[str, Any], raw: str, seconds: float) -> Reply:
         completion_tokens=_count(usage.get("completion_tokens")),
         seconds=round(seconds, 4),
         logprobs=_logprobs(_dict(choice.get("logprobs")).get("content")),
-        raw=raw,
+        raw=scrubbed(raw),
     )
 
 
@@ -72,20 +78,22 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else None
+    return scrubbed(value) if isinstance(value, str) else None
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**31 else None
 
 
 def _logprobs(content: Any) -> tuple[TokenLogprobs, ...]:
     positions = []
     for item in content[:1] if isinstance(content, list) else []:
+        alternatives = _dict(item).get("top_logprobs")
         top = [
-            (str(alternative.get("token", "")), float(alternative["logprob"]))
-            for alternative in _dict(item).get("top_logprobs") or []
+            (scrubbed(str(alternative.get("token", ""))), float(alternative["logprob"]))
+            for alternative in (alternatives if isinstance(alternatives, list) else [])
             if isinstance(alternative, dict) and isinstance(alternative.get("logprob"), int | float)
         ]
-        positions.append(TokenLogprobs(token=str(_dict(item).get("token", "")), top=tuple(top)))
+        positions.append(TokenLogprobs(token=scrubbed(str(_dict(item).get("token", ""))), top=tuple(top)))
     return tuple(positions)

@@ -16,6 +16,7 @@ from litcascade.backends.limits import Limiter, backoff
 from litcascade.backends.structured import ServerSaid, StructuredClient
 from litcascade.errors import BackendError, InputError
 from litcascade.schemas import JsonShape, LabelShape, ModelSpec, Reply, Request
+from litcascade.schemas.keys import scrubbed
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
 REFUSED = {400, 413, 422}
@@ -51,9 +52,11 @@ class HttpBackend:
         self._endpoints = [_Endpoint(url.rstrip("/")) for url in spec.endpoints]
         self._session: aiohttp.ClientSession | None = None
         self._failures_in_row = 0
-        self._key = os.environ.get(spec.api_key_env) if spec.api_key_env else None
+        self._key = os.environ.get(spec.api_key_env, "").strip() if spec.api_key_env else None
         if spec.api_key_env and not self._key:
             raise InputError(f"model '{name}' needs its key in the environment variable {spec.api_key_env}, which is not set")
+        if self._key and not self._key.isprintable():
+            raise InputError(f"the key in the environment variable {spec.api_key_env} holds control signs; set it anew")
 
     async def engine(self) -> str:
         """`vllm VERSION` where the server says so, else the dialect's name."""
@@ -66,7 +69,10 @@ class HttpBackend:
             )
         root = self._endpoints[0].url.removesuffix("/v1")
         status, body = await self._get(f"{root}/version")
-        version = json.loads(body).get("version") if status == 200 else None
+        try:
+            version = json.loads(body).get("version") if status == 200 else None
+        except (ValueError, AttributeError):
+            version = None  # some gateways answer every address with a page
         return f"{self.spec.dialect} {version}" if version else self.spec.dialect
 
     async def revision(self) -> str:
@@ -130,18 +136,21 @@ class HttpBackend:
                 body, raw = await self._post_structured(endpoint, request)
             else:
                 body, raw = await self._post(endpoint, request)
+            reply = reply_of(request.key, body, raw, time.monotonic() - started)
         except ServerSaid as said:
             if said.status in REFUSED:
                 seconds = round(time.monotonic() - started, 4)
-                return Reply(key=request.key, text=None, refused=_words(said.body), seconds=seconds, raw=said.body)
+                return Reply(
+                    key=request.key, text=None, refused=scrubbed(_words(said.body)), seconds=seconds, raw=scrubbed(said.body)
+                )
             return self._failure(endpoint, said)
-        except (aiohttp.ClientError, TimeoutError, OSError, BackendError) as error:
+        except Exception as error:  # noqa: BLE001  (whatever goes wrong in a call, no reply came: the record stays pending)
             endpoint.failed(self.pause)
             return _Failed(f"{endpoint.url}: {type(error).__name__} {str(error)[:160]}".strip())
         finally:
             endpoint.in_flight -= 1
         endpoint.failures = 0
-        return reply_of(request.key, body, raw, time.monotonic() - started)
+        return reply
 
     def _failure(self, endpoint: _Endpoint, said: ServerSaid) -> "_Failed":
         words = f"{endpoint.url} answered HTTP {said.status}: {_words(said.body)[:160]}"

@@ -18,7 +18,7 @@ class Recording:
     """Replies by request key, the model they came from, and the lines that held no reply (torn, failed, empty)."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
-    models: set[tuple[str, str, str]] = field(default_factory=set)
+    models: dict[tuple[str, str, str], int] = field(default_factory=dict)
     set_aside: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ def read_recording(path: Path) -> Recording:
                 recording.set_aside.append((number, "an empty reply"))
                 continue
             recording.replies.setdefault(reply.key, reply)
-            recording.models.add((model.name, model.revision, model.engine))
+            recording.models[(model.name, model.revision, model.engine)] = number
     if not recording.replies:
         raise InputError(f"{path}: holds no whole reply")
     return recording
@@ -64,11 +64,15 @@ class RecordedBackend:
         self.name = name
         self.spec = spec
         self.recording = read_recording(path)
-        mine = [m for m in self.recording.models if not spec.model or m[0] == spec.model]
-        if len(mine) != 1:
-            known = ", ".join(sorted(m[0] for m in self.recording.models))
-            raise InputError(f"{path}: holds replies of {known}; name one as model under [models.{name}]")
-        self.model = mine[0]
+        mine = [
+            m for m in self.recording.models
+            if (not spec.model or m[0] == spec.model) and m[1].startswith(spec.revision.removeprefix("sha256:"))
+        ]  # fmt: skip
+        names = sorted({m[0] for m in mine})
+        if len(names) != 1:
+            known = ", ".join(sorted({m[0] for m in self.recording.models}))
+            raise InputError(f"{path}: holds replies of {known}; name one as model (and revision) under [models.{name}]")
+        self.model = max(mine, key=lambda m: self.recording.models[m])  # the newest revision and engine of that name
 
     async def engine(self) -> str:
         """The engine that gave the replies when they were recorded."""

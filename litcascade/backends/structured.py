@@ -6,6 +6,7 @@ what we keep. Repair is a step of the stage, so that no token is hidden.
 
 import asyncio
 import contextvars
+import json
 import logging
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ from pydantic import BaseModel, RootModel
 
 from litcascade.errors import BackendError
 from litcascade.schemas import JsonShape, Request
-from litcascade.schemas.keys import digest
+from litcascade.schemas.keys import digest, scrubbed
 
 _caught: contextvars.ContextVar[list[Any]] = contextvars.ContextVar("completion")
 
@@ -64,7 +65,10 @@ class StructuredClient:
         finally:
             _caught.reset(token)
         completion = caught[-1]
-        return completion.model_dump(mode="json"), completion.model_dump_json()
+        if not isinstance(completion, BaseModel):
+            raise BackendError(f"HTTP 200 without a completion: {str(completion)[:80]!r}")
+        content = scrubbed(completion.model_dump(warnings=False))
+        return content, json.dumps(content, ensure_ascii=False, default=str)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,6 +1,7 @@
 """Commands of `litcascade`. Everything heavy is imported inside the command that needs it."""
 
 import sys
+from asyncio import CancelledError
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +34,7 @@ def main() -> None:
         _fail(" ".join(str(error).split()), error.exit_code)
     except typer.Abort:
         _fail("stopped", 130)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CancelledError):
         _fail("stopped; run the command again to go on", 130)
     except BrokenPipeError:
         sys.exit(0)
@@ -156,9 +157,7 @@ def model_pull(name: Annotated[str, typer.Argument(help="A name that `litcascade
 @app.command("import")
 def import_(
     path: Annotated[Path, typer.Argument(help="An export (RIS, CSV), a folder of full texts, or a table of labels.")],
-    as_: Annotated[
-        str, typer.Option("--as", help="records, texts, gold, decisions or causes; told from the path if left out.")
-    ] = "",
+    as_: Annotated[str, typer.Option("--as", help="records, texts, gold, decisions or causes (default: by the path).")] = "",
     by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,

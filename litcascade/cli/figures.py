@@ -58,9 +58,9 @@ def plan(
     if excluded is None or found is None:
         excluded, found = _from_review(folder, excluded, found)
     rows = plan_elusion(excluded, found, target, alpha=alpha, assumed=assumed)
-    labelled = [[misses, includes_needed(target, misses, alpha), None] for misses in range(4)]
+    labelled = [(misses, includes_needed(target, misses, alpha)) for misses in range(4)]
     if json_out:
-        certificates = [{"misses": misses, "includes": needed} for misses, needed, _ in labelled]
+        certificates = [{"misses": misses, "includes": needed} for misses, needed in labelled]
         print_json({"excluded": excluded, "found": found, "recall": target, "audit": rows, "labelled includes": certificates})
         return
     chance = f"chance if {assumed} were missed"
@@ -70,7 +70,7 @@ def plan(
         [[f"at most {row.allowed}", row.sample, row.chance] for row in rows],
         ["a dash: not even reading all of them would show it", "decide on the row before you read"],
     )
-    shown = [[misses, needed, certificate(needed - misses, needed, alpha).low] for misses, needed, _ in labelled]
+    shown = [[misses, needed, certificate(needed - misses, needed, alpha).low] for misses, needed in labelled]
     includes = Table("Or by labelled includes alone", ["misses among them", "includes needed", "recall shown"], shown)
     print_tables([audit, includes])
 

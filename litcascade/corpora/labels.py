@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from litcascade.corpora.encoding import read_text
 from litcascade.corpora.table import ALIASES, read_rows
 from litcascade.errors import InputError
 from litcascade.schemas import Decision, FieldSpec
+from litcascade.schemas.fields import NOT_REPORTED, check_value
 
 _FORMS: dict[str, Decision] = {
     "include": "include", "included": "include", "yes": "include", "1": "include", "relevant": "include",
@@ -91,7 +93,9 @@ def read_labels(path: Path) -> list[Label]:
     """Gold labels from a table with one row a record and a column per stage."""
     names, rows = _table(path)
     id_column = _id_column(names, path)
-    columns = {stage: name for stage, aliases in _COLUMNS.items() for name in aliases if name in names}
+    columns = {
+        stage: next(name for name in aliases if name in names) for stage, aliases in _COLUMNS.items() if set(aliases) & set(names)
+    }
     if not columns:
         raise InputError(f"{path}: no label column; name one 'title_abstract' or 'full_text' (found: {', '.join(names)})")
     reason_column = next((name for name in _REASONS if name in names), None)
@@ -105,7 +109,18 @@ def read_labels(path: Path) -> list[Label]:
             if decision:
                 reason = row[reason_column] or None if reason_column and stage == "full_text" else None
                 labels.append(Label(row[id_column].strip(), stage, decision, reason))
+    _refuse_contradictions(path, {}, labels)
     return labels
+
+
+def _refuse_contradictions(path: Path, seen: dict[tuple[str, str], set[str]], labels: Sequence[Label | Choice]) -> None:
+    for label in labels:
+        told = seen.setdefault((label.record_id, label.stage), set())
+        told.add(label.decision or "unsure")
+        if len(told) > 1:
+            raise InputError(
+                f"{path}: record {label.record_id} is both {' and '.join(sorted(told))} at {label.stage}; keep one row"
+            )
 
 
 def read_field_labels(path: Path, specs: tuple[FieldSpec, ...]) -> list[FieldLabel]:
@@ -119,7 +134,10 @@ def read_field_labels(path: Path, specs: tuple[FieldSpec, ...]) -> list[FieldLab
         if spec is None:
             raise InputError(f"{path}: line {line}: field '{row['field']}' is not in the protocol ({', '.join(by_name)})")
         try:
-            labels.append(FieldLabel(row[id_column].strip(), spec.name, read_value(spec, row["value"])))
+            value, fault = check_value(spec, read_value(spec, row["value"]))
+            if fault:
+                raise ValueError(f"field '{spec.name}': {fault}")
+            labels.append(FieldLabel(row[id_column].strip(), spec.name, value))
         except ValueError as error:
             raise InputError(f"{path}: line {line}: {error}") from None
     return labels
@@ -129,9 +147,9 @@ def read_value(spec: FieldSpec, cell: str) -> Any:
     """A cell as a value of the field; blank means not reported; raises ValueError for what is not a value."""
     text = cell.strip()
     if spec.kind == "multi":
-        return [part.strip() for part in text.split("|") if part.strip()]
-    if not text:
-        return None
+        return [] if text == NOT_REPORTED else [part.strip() for part in text.split("|") if part.strip()]
+    if not text or (text == NOT_REPORTED and spec.kind != "closed"):
+        return NOT_REPORTED if spec.kind == "closed" and not spec.required else None
     if spec.kind == "number":
         number = json.loads(text) if re.fullmatch(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", text) else None
         if number is None:
@@ -157,6 +175,11 @@ def read_choices(path: Path) -> list[Choice]:
         if decision or unsure:
             who, criterion, note = (row.get(key, "").strip() or None for key in ("who", "criterion", "note"))
             choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note))
+    by_person: dict[str | None, list[Choice]] = {}
+    for choice in choices:
+        by_person.setdefault(choice.who, []).append(choice)
+    for theirs in by_person.values():
+        _refuse_contradictions(path, {}, theirs)
     return choices
 
 

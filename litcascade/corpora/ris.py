@@ -8,7 +8,8 @@ from litcascade.corpora.build import build, unique_ids
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Parsed, SetAside
 
-_TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{1,2}-(?:\s(.*))?$")
+_TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{2}-(?:\s(.*))?$")
+_LOOSE_TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{1,2}-(?:\s(.*))?$")
 _TITLE, _ABSTRACT = ("TI", "T1", "CT", "BT"), ("AB", "N2")
 _JOURNAL, _YEAR = ("JO", "JF", "T2", "JA", "J2"), ("PY", "Y1", "DA")
 _KEPT_APART = {"AU", "A1", "A2", "A3", "A4", "KW", "UR", "L1", "L2"}
@@ -43,7 +44,7 @@ def read_ris(text: str, stem: str) -> Parsed:
         tags = entry.tags
         fields = {
             "title": _first(entry, _TITLE),
-            "abstract": _first(entry, _ABSTRACT),
+            "abstract": _joined(entry, _ABSTRACT),
             "year": _first(entry, _YEAR),
             "journal": _first(entry, _JOURNAL),
             "doi": _first(entry, ("DO", "M3", "UR")) if not tags.get("DO") else tags["DO"][0],
@@ -56,11 +57,25 @@ def read_ris(text: str, stem: str) -> Parsed:
     return parsed
 
 
+def _lines(text: str) -> Iterator[tuple[int, str, str | None, str]]:
+    """Every line as (number, line, tag or None, value).
+
+    Two blanks stand before the dash of a tag; a file whose start tags have one is read by its own habit. A line with text
+    behind an end tag is a wrapped line of text, not the end of a record.
+    """
+    lines = re.split(r"\r\n|\n|\r", text.replace("\ufeff", ""))
+    pattern = _TAG if any(line.lstrip().startswith("TY  -") for line in lines) else _LOOSE_TAG
+    for number, line in enumerate(lines, start=1):
+        match = pattern.match(line)
+        tag, value = (match.group(1), (match.group(2) or "").strip()) if match else (None, line.strip())
+        if tag == "ER" and value:
+            tag, value = None, line.strip()
+        yield number, line, tag, value
+
+
 def _entries(text: str, parsed: Parsed) -> Iterator[_Entry]:
     entry: _Entry | None = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        match = _TAG.match(line)
-        tag, value = (match.group(1), (match.group(2) or "").strip()) if match else (None, line.strip())
+    for number, line, tag, value in _lines(text):
         if tag == "TY":
             if entry:
                 parsed.repairs.append(f"line {entry.line}: the record has no end tag; closed where the next one opens")
@@ -86,4 +101,13 @@ def _first(entry: _Entry, tags: tuple[str, ...]) -> str | None:
         for value in entry.tags.get(tag, []):
             if value:
                 return value
+    return None
+
+
+def _joined(entry: _Entry, tags: tuple[str, ...]) -> str | None:
+    """All values of the first tag that has any: databases repeat AB for the parts of one abstract."""
+    for tag in tags:
+        values = [value for value in entry.tags.get(tag, []) if value]
+        if values:
+            return " ".join(values)
     return None

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from litcascade.corpora.abstracts import nothing
 from litcascade.corpora.build import build, unique_ids
@@ -73,7 +74,27 @@ def read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str
     csv.field_size_limit(2**31 - 1)
     head = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t|", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return _split_rows(text, delimiter, csv.QUOTE_MINIMAL)
+    except _BadQuotes as bad:
+        if delimiter == "\t":  # tab-separated files are often written without any quoting
+            return _split_rows(text, delimiter, csv.QUOTE_NONE)
+        raise InputError(
+            f"{name}: line {bad.line} holds a quotation mark that is never closed or stands inside a cell ({bad}); "
+            "double the marks inside cells, or export again"
+        ) from None
+
+
+class _BadQuotes(Exception):
+    def __init__(self, line: int, words: str) -> None:
+        super().__init__(words)
+        self.line = line
+
+
+def _split_rows(
+    text: str, delimiter: str, quoting: Literal[0, 3]
+) -> tuple[list[str], list[tuple[int, list[str]]], list[SetAside]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
     header: list[str] = []
     rows: list[tuple[int, list[str]]] = []
     aside: list[SetAside] = []
@@ -89,7 +110,7 @@ def read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str
             else:
                 rows.append((reader.line_num, [_plain_cell(cell) for cell in row[: len(header)]]))
     except csv.Error as error:
-        raise InputError(f"{name}: line {reader.line_num} is not valid CSV: {error}") from None
+        raise _BadQuotes(reader.line_num, str(error)) from None
     return header, rows, aside
 
 

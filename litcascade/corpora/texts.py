@@ -3,7 +3,8 @@
 import gzip
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +41,10 @@ def find_files(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: there is no such file or folder")
     if folder.is_file():
         return [folder]
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and _plain_name(path).suffix.lower() in ENDINGS)
+    files = sorted(
+        path for path in folder.rglob("*")
+        if path.is_file() and _plain_name(path).suffix.lower() in ENDINGS and not path.name.startswith(".")
+    )  # fmt: skip
     if not files:
         raise InputError(f"{folder}: holds no full texts; put files ending in {', '.join(ENDINGS)} (or .gz of them) there")
     return files
@@ -97,7 +101,7 @@ def _bytes(path: Path) -> tuple[bytes, str | None]:
         with gzip.open(path) as handle:
             raw = handle.read(SIZE_LIMIT + 1)
         return (raw, None) if len(raw) <= SIZE_LIMIT else (b"", f"larger than {SIZE_LIMIT // 2**20} MiB unpacked")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         return b"", f"cannot be read: {error}"
 
 
@@ -116,10 +120,14 @@ def read_plain(raw: bytes) -> Body:
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
         line = block.strip().lstrip("# ")
         if line and "\n" not in line and len(line.split()) <= 8 and not line.endswith((".", ":", ";", ",")):
+            if heading:  # the line before headed nothing, so it is text
+                sections.append(Section(heading=None, text=heading))
             heading = line
         elif line:
             sections.append(Section(heading=heading, text=line))
             heading = None
+    if heading:
+        sections.append(Section(heading=None, text=heading))
     return Body(sections=tuple(sections))
 
 
@@ -136,18 +144,20 @@ class Matcher:
 
     def __init__(self, records: Iterable[Known]) -> None:
         records = list(records)
-        self._ids: Mapping[str, str] = {file_form(known.record_id): known.record_id for known in records}
-        by_doi: dict[str, list[str]] = {}
-        for known in records:
-            if known.doi:
-                by_doi.setdefault(known.doi, []).append(known.record_id)
-        self._dois = {doi: ids[0] for doi, ids in by_doi.items() if len(ids) == 1}
-        self._doi_names = {file_form(doi): record_id for doi, record_id in self._dois.items()}
+        self._exact = {known.record_id for known in records}
+        self._ids = _alone((file_form(known.record_id), known.record_id) for known in records)
+        self._dois = _alone((known.doi, known.record_id) for known in records if known.doi)
+        self._doi_names = _alone((file_form(doi), record_id) for doi, record_id in self._dois.items())
 
     def match(self, document: Document, path: Path) -> tuple[str | None, str]:
-        """Return (record id or None, how it was matched, or why it was not)."""
+        """Return (record id or None, how it was matched, or why it was not).
+
+        A name that fits two records, or none once it is folded, matches nothing: a text on the wrong record is worse.
+        """
         stem = _plain_name(path).name
         stem = re.sub(r"(\.tei|\.jats)?\.(xml|nxml|txt|md|pdf)$", "", stem, flags=re.IGNORECASE)
+        if stem in self._exact:
+            return stem, "file name = record id"
         form = file_form(stem)
         if form in self._ids:
             return self._ids[form], "file name = record id"
@@ -156,9 +166,17 @@ class Matcher:
             return self._dois[doi], "DOI in the document"
         if form in self._doi_names:
             return self._doi_names[form], "DOI as file name"
-        return None, f"no record with id '{stem}'" + (f" or DOI {doi}" if doi else "")
+        return None, f"no record (or more than one) with id '{stem}'" + (f" or DOI {doi}" if doi else "")
+
+
+def _alone(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Only the keys that are not blank and belong to one record."""
+    found: dict[str, list[str]] = {}
+    for key, record_id in pairs:
+        found.setdefault(key, []).append(record_id)
+    return {key: ids[0] for key, ids in found.items() if key and len(ids) == 1}
 
 
 def file_form(name: str) -> str:
-    """An id or DOI as it may stand in a file name: case folded, every run of other signs one underscore."""
-    return re.sub(r"[^a-z0-9.]+", "_", name.casefold()).strip("_.")
+    """An id or DOI as it may stand in a file name: case folded, runs of signs one underscore, letters of all scripts kept."""
+    return re.sub(r"[^\w.]+", "_", name.casefold()).strip("_.")

@@ -31,6 +31,26 @@ def flat(element: etree._Element | None) -> str:
     return re.sub(r"\s+", " ", "".join(str(part) for part in element.itertext())).strip()
 
 
+def loose(node: etree._Element, leave_out: frozenset[str]) -> Iterator[tuple[etree._Element | None, str]]:
+    """Everything directly below a node in order: (child, "") for elements, (None, text) for text between them.
+
+    Elements named in `leave_out` are skipped, the text behind them is not; an unexpanded entity is its own text.
+    """
+    if node.text and node.text.strip():
+        yield None, " ".join(node.text.split())
+    for child in node:
+        if not isinstance(child.tag, str):
+            if child.text and child.text.strip():
+                yield None, str(child.text)
+        elif child.tag not in leave_out:
+            yield child, ""
+        if child.tail and child.tail.strip():
+            yield None, " ".join(child.tail.split())
+
+
+_TEI_SKIPPED = frozenset(f"{_TEI}{name}" for name in ("head", "div", "figure"))
+
+
 @TEXT_READERS.register("tei")
 def read_tei(raw: bytes) -> Body:
     """Read TEI; a document without a body is told from a broken one by the caller."""
@@ -40,27 +60,25 @@ def read_tei(raw: bytes) -> Body:
     header = root.find(f"{_TEI}teiHeader")
     title = flat(header.find(f".//{_TEI}titleStmt/{_TEI}title")) if header is not None else ""
     doi = next((flat(idno) for idno in root.iter(f"{_TEI}idno") if (idno.get("type") or "").upper() == "DOI"), None)
-    abstract = " ".join(flat(p) for p in root.iterfind(f".//{_TEI}abstract//{_TEI}p")) or flat(root.find(f".//{_TEI}abstract"))
-    sections = []
-    for division in root.iterfind(f".//{_TEI}body//{_TEI}div"):
-        text = "\n".join(flat(child) for child in division if child.tag in (f"{_TEI}p", f"{_TEI}list", f"{_TEI}quote"))
-        if text.strip():
-            sections.append(Section(heading=flat(division.find(f"{_TEI}head")) or None, text=text))
-    sections += [
-        Section(heading=flat(figure.find(f"{_TEI}head")) or "Table", text=_tei_table(figure)) for figure in _tei_tables(root)
-    ]
+    body = root.find(f".//{_TEI}body")
+    sections = [] if body is None else [s for node in [body, *body.iter(f"{_TEI}div")] if (s := _tei_section(node))]
+    tables = [figure for figure in root.iterfind(f".//{_TEI}figure") if figure.find(f"{_TEI}table") is not None]
+    sections += [Section(heading=flat(table.find(f"{_TEI}head")) or "Table", text=_tei_table(table)) for table in tables]
     references = sum(1 for _ in root.iterfind(f".//{_TEI}listBibl/{_TEI}biblStruct"))
     return Body(
         title=title or None,
         doi=doi,
-        abstract=abstract or None,
-        sections=tuple(s for s in sections if s.text),
+        abstract=flat(root.find(f".//{_TEI}abstract")) or None,
+        sections=tuple(section for section in sections if section.text),
         references=references,
     )
 
 
-def _tei_tables(root: etree._Element) -> Iterator[etree._Element]:
-    return (figure for figure in root.iterfind(f".//{_TEI}figure") if figure.find(f"{_TEI}table") is not None)
+def _tei_section(node: etree._Element) -> Section | None:
+    text = "\n".join(
+        part for part in (flat(child) if child is not None else words for child, words in loose(node, _TEI_SKIPPED)) if part
+    )
+    return Section(heading=flat(node.find(f"{_TEI}head")) or None, text=text) if text else None
 
 
 def _tei_table(figure: etree._Element) -> str:
@@ -70,7 +88,7 @@ def _tei_table(figure: etree._Element) -> str:
 
 @TEXT_READERS.register("jats")
 def read_jats(raw: bytes) -> Body:
-    """Read JATS/NXML with or without name spaces and nested sections."""
+    """Read JATS/NXML with or without name spaces, nested sections, and tables that float behind the body."""
     root = parse_xml(raw)
     if isinstance(root, Body):
         return root
@@ -82,23 +100,30 @@ def read_jats(raw: bytes) -> Body:
     doi = flat(meta.find("article-id[@pub-id-type='doi']")) if meta is not None else ""
     abstract = next((_blocks(node) for node in meta.iterfind("abstract")), "") if meta is not None else ""
     body = root.find(".//body")
-    sections = tuple(_jats_sections(body, 0)) if body is not None else ()
+    sections = list(_jats_sections(body, 0)) if body is not None else []
+    sections += [
+        Section(heading="Table", text=text) for table in root.iterfind("floats-group//table-wrap") if (text := _block(table))
+    ]
     references = sum(1 for _ in root.iterfind(".//ref-list//ref"))
-    return Body(title=title or None, doi=doi or None, abstract=abstract or None, sections=sections, references=references)
+    return Body(title=title or None, doi=doi or None, abstract=abstract or None, sections=tuple(sections), references=references)
 
 
 def _jats_sections(node: etree._Element, depth: int) -> Iterator[Section]:
-    heading = flat(node.find("title")) or None
-    own = "\n".join(text for text in (_block(child) for child in node if child.tag not in ("sec", "title")) if text)
+    """A section's own text, then its subsections; below the depth limit all text in one piece."""
+    if depth >= _DEPTH_LIMIT:
+        yield Section(heading=flat(node.find("title")) or None, text=flat(node))
+        return
+    own = _blocks(node, frozenset({"sec", "title"}))
     if own:
-        yield Section(heading=heading, text=own)
-    if depth < _DEPTH_LIMIT:
-        for child in node.iterfind("sec"):
-            yield from _jats_sections(child, depth + 1)
+        yield Section(heading=flat(node.find("title")) or None, text=own)
+    for child in node.iterfind("sec"):
+        yield from _jats_sections(child, depth + 1)
 
 
-def _blocks(node: etree._Element) -> str:
-    return "\n".join(text for text in (_block(child) for child in node if child.tag != "title") if text)
+def _blocks(node: etree._Element, leave_out: frozenset[str] = frozenset({"title"})) -> str:
+    return "\n".join(
+        part for part in (_block(child) if child is not None else words for child, words in loose(node, leave_out)) if part
+    )
 
 
 def _block(node: etree._Element) -> str:
@@ -106,13 +131,14 @@ def _block(node: etree._Element) -> str:
         return f"{flat(node.find('title'))}: {_blocks(node)}"
     if node.tag == "table-wrap":
         rows = [" | ".join(flat(cell) for cell in row if cell.tag in ("td", "th")) for row in node.iter("tr")]
-        return "\n".join([f"{flat(node.find('label'))} {flat(node.find('caption'))}".strip(), *rows])
-    tables = list(node.iter("table-wrap")) if isinstance(node.tag, str) else []
+        foot = flat(node.find("table-wrap-foot"))
+        return "\n".join(
+            part for part in [f"{flat(node.find('label'))} {flat(node.find('caption'))}".strip(), *rows, foot] if part
+        )
+    tables = list(node.iter("table-wrap"))
     if tables:
         kept = [_block(table) for table in tables]
         for table in tables:
-            parent = table.getparent()
-            if parent is not None:
-                table.clear(keep_tail=True)  # type: ignore[call-arg]  # the stubs lag behind lxml
-        return "\n".join([flat(node), *kept])
+            table.clear(keep_tail=True)  # type: ignore[call-arg]  # the stubs lag behind lxml
+        return "\n".join(part for part in [flat(node), *kept] if part)
     return flat(node)

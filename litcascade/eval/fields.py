@@ -292,7 +292,7 @@ def _same_number(spec: FieldSpec, pair: Pair, tolerance: Tolerance) -> bool:
 
 
 def _score(spec: FieldSpec, pair: Pair, same_text: SameText) -> float:
-    gold, value = pair.gold, pair.value
+    gold, value = (None if is_nothing(spec, side) else side for side in (pair.gold, pair.value))
     if spec.kind == "multi":
         return jaccard(value or [], gold or [])
     if gold is None or value is None:

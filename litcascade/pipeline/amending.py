@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.run import store_protocol
-from litcascade.schemas import Protocol, parse_protocol
+from litcascade.schemas import STAGES, Protocol, parse_protocol
 from litcascade.store import Store, now
 
 
@@ -57,7 +57,7 @@ def amend(review: Review, store: Store, author: str, reason: str) -> Amendment:
 
 def differences(old: Protocol, new: Protocol) -> list[Change]:
     """What changed in all that people decide by."""
-    everywhere = tuple(name for name, _ in new.stages.items())
+    everywhere: tuple[str, ...] = STAGES
     changes = [
         Change(what, "changed", everywhere, before, after)
         for what, before, after in (
@@ -73,7 +73,7 @@ def differences(old: Protocol, new: Protocol) -> list[Change]:
             how = "added" if before is None else "removed" if after is None else "changed"
             stages = tuple(dict.fromkeys([*(before.stages if before else ()), *(after.stages if after else ())]))
             changes.append(Change(key, how, stages, before.text if before else None, after.text if after else None))
-    if old.fields != new.fields:
+    if old.criteria_hash("extraction") != new.criteria_hash("extraction") and set(old.fields) != set(new.fields):
         names = [", ".join(field.name for field in protocol.fields) for protocol in (old, new)]
         changes.append(Change("fields", "changed", ("extraction",), *names))
     return changes

@@ -77,18 +77,21 @@ def import_texts(store: Store, folder: Path) -> TextsReceipt:
     matcher = Matcher(Known(record_id, doi) for record_id, doi in store.rows("select record_id, doi from records"))
     files = find_files(folder)
     receipt = TextsReceipt(files=len(files))
-    here = set(store.rows("select record_id, document_id from documents"))
+    here = dict(store.rows("select record_id, document_id from current_documents"))
     found: dict[str, tuple[Document, str]] = {}
+    seen: dict[str, str] = {}
     for path in files:
         document = read_document(path)
         record_id, how = matcher.match(document, path)
         if record_id is None:
             receipt.unmatched.append((path.name, how))
-        elif (record_id, document.document_id) in here:
+        elif record_id in seen:
+            receipt.clashes.append((path.name, f"record {record_id} has {seen[record_id]} already"))
+        elif here.get(record_id) == document.document_id:
+            seen[record_id] = path.name
             receipt.already_here += 1
-        elif record_id in found:
-            receipt.clashes.append((path.name, f"record {record_id} has {found[record_id][0].path} already"))
         else:
+            seen[record_id] = path.name
             found[record_id] = (document.model_copy(update={"record_id": record_id}), how)
     receipt.matched = len(found)
     receipt.states = dict(Counter(document.state.value for document, _ in found.values()))
@@ -159,7 +162,7 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
         common: dict[str, object] = {"at_time": now(), "record_id": choice.record_id, "stage": choice.stage, "who": who,
                   "decision": choice.decision, "criteria_hash": review.protocol.criteria_hash(choice.stage)}  # fmt: skip
         reader = review.protocol.readers.get(who)
-        if reader and reader.person and who in stages[choice.stage].readers and choice.decision:
+        if reader and reader.person and who in stages[choice.stage].readers:
             readings.append(common)
         else:
             adjudications.append({**common, "adjudication_id": uuid.uuid4().hex, "unsure": choice.unsure,

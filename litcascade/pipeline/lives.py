@@ -76,10 +76,13 @@ class Life:
 
 
 def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]) -> Request | Answer | Refer:
-    """The stage's step, with the limit on turns as a referral."""
+    """The stage's step, with the limit on turns and a fault of our own as referrals."""
     if len(turns) >= TURN_LIMIT:
         return Refer(code=ReferCode.LIMIT, detail=f"{TURN_LIMIT} turns without an answer")
-    return stage.step(subject, stage.readers[reader], turns)
+    try:
+        return stage.step(subject, stage.readers[reader], turns)
+    except Exception as error:  # noqa: BLE001  (one record's fault must not take its neighbours along)
+        return Refer(code=ReferCode.FAULT, detail=f"{type(error).__name__}: {str(error)[:300]}")
 
 
 def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer) -> Reading:

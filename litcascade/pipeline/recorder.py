@@ -6,7 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import duckdb
+
 from litcascade.schemas import Answer, Reader, Refer, Reply, Request, TokenLogprobs, Verdict
+from litcascade.schemas.keys import scrubbed
 from litcascade.store import Store, now
 
 BATCH = 512
@@ -36,6 +39,10 @@ class Recorder:
         if missing:
             here |= await asyncio.to_thread(stored_replies, self.store, missing)
         return here
+
+    def holds(self, key: str) -> bool:
+        """Whether a reply to this request waits in the buffer."""
+        return key in self._replies or key in self._flushing
 
     def call(self, stage: str, record_id: str, reader: Reader, request: Request, reply: Reply) -> None:
         """Record a reply that came from an engine."""
@@ -104,6 +111,13 @@ class Recorder:
         self._count += 1
 
     def _write(self, rows: Mapping[str, list[Row]]) -> None:
+        try:
+            self._append(rows)
+        except (duckdb.Error, UnicodeError):
+            # one odd value must not take its neighbours along: texts are scrubbed and it is tried once more
+            self._append({table: [scrubbed(row) for row in batch] for table, batch in rows.items()})
+
+    def _append(self, rows: Mapping[str, list[Row]]) -> None:
         with self.store.transaction():
             for table in ("calls", "failures", "readings", "extractions", "verdicts"):
                 self.store.append(table, rows.get(table, []))

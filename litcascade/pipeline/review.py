@@ -5,7 +5,8 @@ from pathlib import Path
 
 from litcascade.errors import InputError, ProtocolError
 from litcascade.schemas import Prompt, Protocol, ReaderSpec, parse_protocol
-from litcascade.stages.prompt import load, split
+from litcascade.stages.prompt import load, require_places, split
+from litcascade.stages.words import contradicts
 from litcascade.store import FILE_NAME, Store
 
 PROTOCOL_NAME = "review.toml"
@@ -40,8 +41,7 @@ class Review:
     def open(self, *, create: bool = False, read_only: bool = False) -> Store:
         """Open the store, its views made for this protocol's stages."""
         store = Store(self.store_path, create=create, read_only=read_only)
-        if not read_only:
-            store.set_stages([name for name, _ in self.protocol.stages.items()])
+        store.set_stages([name for name, _ in self.protocol.stages.items()])
         return store
 
 
@@ -67,6 +67,11 @@ def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Pro
     for stage, spec in protocol.stages.items():
         for name in spec.readers:
             reader = protocol.readers[name]
+            wrong = None if reader.person else contradicts(*reader.labels)
+            if wrong is not None:
+                raise InputError(
+                    f"reader '{name}' uses '{wrong}' as a label for what the word does not mean; choose other labels"
+                )
             if not reader.person:
                 prompts[(stage, name)] = _load_prompt(stage, reader, folder)
     return prompts
@@ -79,4 +84,9 @@ def _load_prompt(stage: str, reader: ReaderSpec, folder: Path) -> Prompt:
     path = folder / name
     if not path.is_file():
         raise InputError(f"{path}: there is no such prompt file")
-    return split(path.read_text(encoding="utf-8"), name)
+    try:
+        prompt = split(path.read_text(encoding="utf-8-sig"), name)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    require_places(prompt, stage)
+    return prompt

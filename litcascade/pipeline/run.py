@@ -6,9 +6,11 @@ import gc
 import json
 import platform
 import signal
+import sqlite3
 import uuid
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from litcascade import __version__
@@ -22,7 +24,7 @@ from litcascade.pipeline.ledger import StageLedger, read_ledger
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.subjects import chunks, pending
-from litcascade.schemas import ModelRef
+from litcascade.schemas import STAGES, ModelRef
 from litcascade.store import Store, now
 
 EXIT = {"complete": 0, "incomplete": 3, "backend": 3, "waiting for people": 4, "budget": 5, "interrupted": 130}
@@ -119,8 +121,8 @@ def require_amendment(review: Review, store: Store) -> None:
 
 
 def criteria_versions(review: Review) -> dict[str, str]:
-    """The version of the criteria at each stage of the protocol."""
-    return {name: review.protocol.criteria_hash(name) for name, _ in review.protocol.stages.items()}
+    """The version of the criteria at every stage, done here or not: a stage may be left out and come back."""
+    return {name: review.protocol.criteria_hash(name) for name in STAGES}
 
 
 def store_protocol(review: Review, store: Store) -> None:
@@ -146,6 +148,17 @@ def _calm_collector() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+def drop_broken_checkpoints(path: Path) -> None:
+    """Delete a checkpoint file that SQLite cannot read: it holds the run's cursor alone, and a new pass finds it again."""
+    if not path.exists():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as file:
+            file.execute("select count(*) from sqlite_master").fetchone()
+    except sqlite3.DatabaseError:
+        path.unlink()
 
 
 class _Run:
@@ -210,6 +223,7 @@ class _Run:
 
         from litcascade.pipeline.graph import build_run_graph
 
+        drop_broken_checkpoints(self.review.checkpoints_path)
         async with AsyncSqliteSaver.from_conn_string(str(self.review.checkpoints_path)) as saver, self._interruptible():
             gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
             graph = build_run_graph(list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver)

@@ -26,6 +26,7 @@ from litcascade.schemas.protocol import OperatingPoint
 from litcascade.store import Store, now
 
 SCORED = ("included", "referred", "excluded")
+KEPT = ("included", "referred", "decided by a person")
 RANKED = ("auc", "average_precision", "wss@0.95", "tnr@0.95", "np@0.95", "last_relevant", "recall_at@100", "ndcg@10")
 SEED = 20261130  # of half-samples: the same store gives the same intervals
 _TEXT = pl.String
@@ -82,7 +83,8 @@ def _has_gold(store: Store, stage: str) -> bool:
 def _model_states(stage: str) -> str:
     """What the models said at a stage, before any person: record_id, state."""
     return (
-        f"select {stage}.record_id, coalesce(v.state, {stage}.state) as state from {stage} left join ("
+        f"select {stage}.record_id, coalesce(v.state, "
+        f"case when decided_by <> 'model' then 'decided by a person' end, {stage}.state) as state from {stage} left join ("
         "select verdicts.record_id, verdicts.state from verdicts join current_stages "
         "on current_stages.stage = verdicts.stage and current_stages.fingerprint = verdicts.fingerprint "
         f"where verdicts.stage = '{stage}' "
@@ -203,11 +205,13 @@ def _score_cascade(store: Store, screening: list[str]) -> CascadeLoss | None:
             return None
         if stage == "full_text":
             names.append("retrieval")
-            columns["retrieval"] = [record_id in held or states.get(record_id) != "not retrieved" for record_id in ids]
+            columns["retrieval"] = [(key in held and key not in states) or states.get(key) != "not retrieved" for key in ids]
         names.append(stage)
-        columns[stage] = [record_id in held or states.get(record_id) in ("included", "referred") for record_id in ids]
-        held |= {record_id for record_id in ids if states.get(record_id) == "referred"}
-    frame = pl.DataFrame({"record_id": ids, **columns}, schema_overrides={"record_id": _TEXT})
+        # a record that waits for a person at an earlier stage never reached this one: it is kept, not lost
+        columns[stage] = [(key in held and key not in states) or states.get(key) in KEPT for key in ids]
+        held |= {key for key in ids if states.get(key) == "referred"}
+    schema = {"record_id": _TEXT, **dict.fromkeys(columns, pl.Boolean)}
+    frame = pl.DataFrame({"record_id": ids, **columns}, schema=schema)
     return cascade_loss(frame, names)
 
 

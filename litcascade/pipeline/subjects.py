@@ -34,10 +34,12 @@ def load_subjects(store: Store, stage: str, ids: Sequence[str]) -> list[Subject]
     people: dict[str, dict[str, Decision]] = {}
     for record_id, who, decision in store.rows(
         "select record_id, who, decision from person_readings where stage = ? and record_id in (select unnest(?::text[])) "
+        "and criteria_hash = (select criteria_hash from current_stages where stage = ?) "
         "qualify row_number() over (partition by record_id, who order by seq desc) = 1",
-        [stage, list(ids)],
+        [stage, list(ids), stage],
     ):
-        people.setdefault(record_id, {})[who] = decision
+        if decision:  # a reader who is unsure is still waited for
+            people.setdefault(record_id, {})[who] = decision
     return [
         Subject(record=records[record_id], document=documents.get(record_id), people=people.get(record_id, {}))
         for record_id in ids

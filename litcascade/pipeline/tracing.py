@@ -100,7 +100,7 @@ async def _ask(
     async for _, came in backends[request.via].ask([request]):
         if isinstance(came, BackendError):
             raise came
-        if not await recorder.known([request.key]):  # another branch may have put the same question
+        if not recorder.holds(request.key):  # another branch may have put the same question
             recorder.call(item.stage.name, subject.record.record_id, item.stage.readers[name], request, came)
         return Turn(request=request, reply=came)
     raise BackendError("the engine skipped this request")

@@ -51,10 +51,13 @@ def latex(tables: Sequence[Table]) -> str:
     for table in tables:
         body = "\n".join(" & ".join(_tex(cell(value)) for value in row) + r" \\" for row in table.rows)
         notes = "\n".join(rf"\par\footnotesize {_tex(note)}" for note in table.notes)
-        parts.append(
-            "\\begin{table}\n\\caption{%s}\n\\begin{tabular}{%s}\n\\toprule\n%s \\\\\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n%s\n\\end{table}"
-            % (_tex(table.title), "l" * len(table.header), " & ".join(_tex(name) for name in table.header), body, notes)
-        )
+        lines = [
+            r"\begin{table}", rf"\caption{{{_tex(table.title)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(table.header)}}}", r"\toprule",
+            " & ".join(_tex(name) for name in table.header) + r" \\", r"\midrule", body, r"\bottomrule", r"\end{tabular}", notes,
+            r"\end{table}",
+        ]  # fmt: skip
+        parts.append("\n".join(line for line in lines if line))
     return "\n\n".join(parts) + "\n"
 
 

@@ -106,7 +106,9 @@ def check_value(spec: FieldSpec, value: Any) -> tuple[Any, str | None]:
         first = error.errors(include_url=False)[0]
         allowed = f"; allowed: {', '.join(spec.choices())}" if spec.kind in ("closed", "multi") else ""
         return None, f"{first['msg']} (got {str(value)[:80]!r}){allowed}"
-    return (list(dict.fromkeys(right)), None) if spec.kind == "multi" else (right, None)
+    if spec.kind == "multi":
+        return list(dict.fromkeys(right)), None
+    return (value if spec.kind == "number" else right), None
 
 
 def is_nothing(spec: FieldSpec, value: Any) -> bool:

@@ -100,6 +100,8 @@ class ReaderSpec(Frozen):
             raise ValueError("a reader is either a person (person = true) or has a model")
         if self.labels[0].casefold() == self.labels[1].casefold():
             raise ValueError("labels must be two different words, the including one first")
+        if any(not label.strip() for label in self.labels):
+            raise ValueError("labels must be two words, the including one first")
         return self
 
 
@@ -181,12 +183,13 @@ class Protocol(Frozen):
         return tuple(sorted(mine, key=lambda criterion: criterion.kind != "include"))
 
     def criteria_hash(self, stage: str) -> str:
-        """The version of what people decide by at a stage: question, notes and criteria (or fields)."""
+        """The version of what people decide by at a stage: question, notes and criteria (or fields), whatever their order."""
         parts: list[Any] = [self.review.question, self.review.notes]
         if stage == "extraction":
-            parts += [field.model_dump(mode="json") for field in self.fields]
+            parts += [field.model_dump(mode="json") for field in sorted(self.fields, key=lambda field: field.name)]
         else:
-            parts += [criterion.model_dump(mode="json") for criterion in self.criteria_for(stage)]
+            mine = sorted(self.criteria_for(stage), key=lambda criterion: criterion.id)
+            parts += [criterion.model_dump(mode="json") for criterion in mine]
         return digest(parts)
 
     def hash(self) -> str:
@@ -200,6 +203,8 @@ def parse_protocol(text: str, source: str = "review.toml") -> Protocol:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProtocolError(f"{source}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"{source}: holds a number too long or tables too deep to read ({type(error).__name__})") from None
     if "criteria" not in content or not content["criteria"]:
         raise ProtocolError(f"{source}: there are no criteria; add at least one [[criteria]] with id, kind and text")
     try:
@@ -262,6 +267,9 @@ def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> 
         if name not in protocol.readers:
             hint = nearest(name, protocol.readers)
             fail(("stages", stage), f"stage '{stage}' names a reader '{name}' that is not under [readers]{hint}")
+    persons = [name for name in spec.readers if protocol.readers[name].person]
+    if persons and spec.policy == "threshold":
+        fail(("stages", stage, "policy"), f"a person ('{persons[0]}') gives no score; use policy = \"vote\" with people")
     if spec.refiner and protocol.readers[spec.refiner].person:
         fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
     if stage != "extraction" and not protocol.criteria_for(stage):

@@ -107,7 +107,8 @@ class Stage(ABC):
         outcome = self.policy(readings)
         if isinstance(outcome, Ask):
             return outcome
-        guard = self.guard(subject)
+        by_people = any(self.readers[name].is_person and isinstance(r.outcome, Answer) for name, r in readings.items())
+        guard = None if by_people else self.guard(subject)
         if guard and outcome.state is not State.REFERRED:
             outcome = Outcome(State.REFERRED, outcome.score, guard.code, guard.detail or None)
         return Verdict(

@@ -1,6 +1,5 @@
 """Schema-guided data extraction: for every field the quote first, then the value it supports."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -23,8 +22,9 @@ from litcascade.schemas import (
     say,
 )
 from litcascade.schemas.fields import check_value, guide, is_nothing, json_schema
+from litcascade.schemas.keys import scrubbed
 from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
-from litcascade.stages.parse import after_reasoning, json_objects, unusable
+from litcascade.stages.parse import after_reasoning, json_objects, strict_json, unusable
 from litcascade.stages.policy import Outcome, referral
 from litcascade.stages.prompt import fence
 from litcascade.stages.quote import fold, stands_in
@@ -133,10 +133,7 @@ def read_object(reply: Reply) -> dict[str, Any] | Refer:
     if problem:
         return problem
     text = reply.text or ""
-    try:
-        whole = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        whole = None
+    whole = strict_json(text)
     if isinstance(whole, dict):
         return whole
     visible = after_reasoning(text)
@@ -156,11 +153,12 @@ def read_field(spec: FieldSpec, found: dict[str, Any], folded_text: str) -> Fiel
     if not isinstance(entry, dict) or "value" not in entry:
         what = "missing from the answer" if entry is None else 'must be an object with "quote" and "value"'
         return FieldValue(field=spec.name, error=what)
-    value, error = check_value(spec, entry["value"])
-    quote = entry.get("quote")
+    value, error = check_value(spec, scrubbed(entry["value"]))
+    quote = scrubbed(entry.get("quote"))
     quote = quote.strip() or None if isinstance(quote, str) else None
     if error:
         return FieldValue(field=spec.name, quote=quote, error=error)
     if is_nothing(spec, value):
         return FieldValue(field=spec.name, value=value, quote=None)
-    return FieldValue(field=spec.name, value=value, quote=quote, quote_found=bool(quote) and stands_in(quote or "", folded_text))
+    found_quote = bool(quote) and stands_in(quote or "", folded_text)
+    return FieldValue(field=spec.name, value=value, quote=quote, quote_found=found_quote)

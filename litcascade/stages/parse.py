@@ -1,7 +1,8 @@
 """Read an answer strictly: a verdict is found, or the reason why not. Nothing falls through to a label.
 
-The order of trust: the finish reason; strict JSON; JSON or a marker after the reasoning block; a lone verdict
-word at the head (or on the last line) of the prose. Two different verdicts are a conflict, never a choice.
+The order of trust: the finish reason; strict JSON; JSON or a marker after the reasoning block; a lone verdict word at
+the head or on the last line of the prose. Two different verdicts are a conflict, never a choice; a word that what
+stands around it could turn round decides nothing.
 """
 
 import json
@@ -10,20 +11,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from litcascade.schemas import Refer, ReferCode, Reply
-from litcascade.stages.words import BOOLEAN_KEYS, DECISION_KEYS, MEANING, Word, meaning
+from litcascade.stages.words import BOOLEAN_KEYS, DECISION_KEYS, ENGLISH, MEANING, Word, Words, meaning
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n?|```")
+_REASONING_END = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
+_REASONING_START = re.compile(r"<(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
 _MARKER = re.compile(
-    r"<decision>\s*([\w/'’-]+)\s*</decision>"
-    r"|(?:^|\n)[\s>#*_-]*(?:final\s+)?(?:decision|verdict|answer|conclusion)[\s*_]*[:=][\s*_\"'`]*([\w/’-]+)[\s*_\"'`.!]*(?=\n|$)",
+    r"<decision>\s*([^<>]*?)\s*</decision>"
+    r"|(?:^|\n)[\s>#*_-]*(?:final\s+)?(?:decision|verdict|answer|conclusion)[\s*_]*[:=]([^\n]*)",
     re.IGNORECASE,
 )
 _DRESS = " \t\r\n*_`#>\"'“”‘’«»()[]-–—•:.!"
 _HEAD = re.compile(r"^([^\W\d_]+(?:[/’'-][^\W\d_]+)*)(.*)$", re.DOTALL)
-_EXCLUDING = re.compile(r"\bexclud\w*|\bineligible\b|\birrelevant\b", re.IGNORECASE)
-_INCLUDING = re.compile(r"\binclude[ds]?\b|\bincluding it\b|\beligible\b", re.IGNORECASE)
-_NEGATED = re.compile(
-    r"\b(?:not|never|cannot|no|without|hardly)\b\W+(?:\w+\W+){0,4}?(includ\w*|exclud\w*|eligible)|n[’']t\W+(?:\w+\W+){0,4}?(includ\w*|exclud\w*|eligible)",
+_EXCLUDING = re.compile(r"exclu|ineligib|irrelevan|ausschl|ausgeschl|leave out|left out", re.IGNORECASE)
+_INCLUDING = re.compile(r"inclu|(?<!in)eligib|(?<!ir)relevan|einschl|eingeschl|\bkept?\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:no|not|none|never|nor|neither|nothing|cannot|without|hardly|kein\w*|nicht|pas|aucun\w*|sin|não|нет|не)\b|n[’']t\b",
     re.IGNORECASE,
 )
 
@@ -50,113 +53,171 @@ def unusable(reply: Reply) -> Refer | None:
     return None
 
 
-def read_word(reply: Reply) -> Word | Refer:
-    """Read include, exclude or unclear from a reply, or say why a person must look."""
+def read_word(reply: Reply, words: Words = MEANING) -> Word | Refer:
+    """Read include, exclude or unclear from a reply, or say why a person must look; `words` are those that count."""
     problem = unusable(reply)
     if problem:
         return problem
     text = reply.text or ""
-    alone = meaning(text)
+    alone = meaning(text, words)
     if alone:
         return alone
-    whole = _strict_json(text)
-    if isinstance(whole, dict):
-        return _one(_words_of(whole), text)
+    whole = strict_json(text)
+    if whole is not None:
+        return _of_object(whole, words, text) if isinstance(whole, dict) else _nothing(text)
     visible = after_reasoning(text)
     if isinstance(visible, Refer):
         return visible
-    marked = [word for found in json_objects(visible) for word in _words_of(found)]
-    marked += [MEANING.get(token.casefold(), "unclear") for token in _markers(visible)]
-    if marked:
-        return _one(marked, visible)
-    return _read_prose(_FENCE.sub("", visible))
+    return _read_visible(visible, words)
+
+
+def _read_visible(visible: str, words: Words) -> Word | Refer:
+    objects = list(json_objects(visible))
+    found: list[Word] = []
+    for item in objects:
+        read = _of_object(item, words, visible)
+        if isinstance(read, Refer):
+            return read
+        found.append(read)
+    markers = [(first or second).strip(_DRESS) for first, second in _MARKER.findall(visible)]
+    if not objects and not markers:
+        return _read_prose(_FENCE.sub("", visible), words)
+    for marker in markers:
+        word = meaning(marker, words) or _leading_word(marker, words)
+        if word is None:
+            return _nothing(marker)
+        found.append(word)
+    last = _last_line(visible, words)
+    return _one([*found, *([last] if last else [])], visible)
 
 
 def after_reasoning(text: str) -> str | Refer:
-    """What follows the last closing think tag; an opened block that never closes cannot be read."""
-    head, tag, tail = text.rpartition("</think>")
-    if tag:
-        return tail
-    if re.search(r"<think>", head or tail, re.IGNORECASE):
+    """What follows the last closing reasoning tag; a block that never closes, or nothing after it, cannot be read."""
+    ends = list(_REASONING_END.finditer(text))
+    if ends:
+        tail = text[ends[-1].end() :]
+        return tail if tail.strip() else Refer(code=ReferCode.EMPTY, detail="nothing after the reasoning")
+    if _REASONING_START.search(text):
         return Refer(code=ReferCode.UNPARSED, detail="the reasoning block never closes")
     return text
 
 
+class _Twice(ValueError):
+    """A key stands twice in a JSON object, with different values."""
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            found[key] = _Twice(key)
+        else:
+            found[key] = value
+    return found
+
+
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object that stands in the text, outermost ones only, in order."""
-    decoder = json.JSONDecoder()
+    """Every JSON object that stands in the text, outermost ones only and none inside a list, in order."""
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
     position = text.find("{")
     while position != -1:
         try:
             value, end = decoder.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             end = position + 1
         else:
-            if isinstance(value, dict):
+            if isinstance(value, dict) and not text[:position].rstrip().endswith(("[", ",")):
                 yield value
         position = text.find("{", end)
 
 
-def _strict_json(text: str) -> Any:
+def strict_json(text: str) -> Any:
+    """The text as one JSON value, or None where it is not one (or is null)."""
     try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+        return json.loads(text, object_pairs_hook=_pairs)
+    except (ValueError, RecursionError):
         return None
 
 
-def _words_of(found: dict[str, Any]) -> list[Word]:
-    words: list[Word] = []
+def _of_object(found: dict[str, Any], words: Words, text: str) -> Word | Refer:
+    """The decision of an object; a decision key whose value cannot be read decides nothing, whatever the others say."""
+    read: list[Word] = []
     for key, value in found.items():
         name = str(key).strip().casefold()
+        if name not in DECISION_KEYS:
+            continue
+        if isinstance(value, _Twice):
+            return Refer(code=ReferCode.CONFLICT, detail=f"the key '{name}' stands twice with different values")
+        word = meaning(value, words)
         if name in BOOLEAN_KEYS and isinstance(value, bool):
-            words.append("include" if value else "exclude")
-        elif name in DECISION_KEYS and (word := meaning(value)):
-            words.append(word)
-    return words
+            word = "include" if value else "exclude"
+        if word is None:
+            return _nothing(text)
+        read.append(word)
+    return _one(read, text)
 
 
-def _markers(text: str) -> list[str]:
-    return [first or second for first, second in _MARKER.findall(text)]
+def _nothing(text: str) -> Refer:
+    return Refer(code=ReferCode.UNPARSED, detail=f"no decision in {text.strip()[:120]!r}")
 
 
-def _one(words: list[Word], text: str) -> Word | Refer:
-    if not words:
-        return Refer(code=ReferCode.UNPARSED, detail=f"no decision in {text.strip()[:120]!r}")
-    if len(set(words)) > 1:
-        return Refer(code=ReferCode.CONFLICT, detail=f"says {' and '.join(dict.fromkeys(words))}")
-    return words[0]
+def _one(found: list[Word], text: str) -> Word | Refer:
+    if not found:
+        return _nothing(text)
+    if len(set(found)) > 1:
+        return Refer(code=ReferCode.CONFLICT, detail=f"says {' and '.join(dict.fromkeys(found))}")
+    return found[0]
 
 
-def _read_prose(text: str) -> Word | Refer:
-    lines = [line for line in (line.strip(_DRESS) for line in text.splitlines()) if line]
-    first = _leading_word(text)
-    last = meaning(lines[-1]) if lines else None
-    found = [word for word in (first, last) if word]
-    return _one(found, text)
+def _read_prose(text: str, words: Words) -> Word | Refer:
+    first, last = _leading_word(text, words), _last_line(text, words)
+    return _one([word for word in (first, last) if word], text)
 
 
-def _leading_word(text: str) -> Word | None:
-    """The verdict word that opens the prose, where it stands for itself and nothing after it speaks against it."""
+def _last_line(text: str, words: Words) -> Word | None:
+    """The verdict word that stands alone on the last line, unless the line above asks for something else."""
+    lines = [line.strip() for line in _FENCE.sub("", text).splitlines() if line.strip(_DRESS)]
+    if len(lines) < 2:
+        return None
+    word = meaning(lines[-1].strip(_DRESS), words)
+    above = lines[-2].rstrip("*_` ")
+    if word and above.endswith(("?", ":")) and not _asks_to_include(above):
+        return None
+    return word
+
+
+def _asks_to_include(question: str) -> bool:
+    return bool(_INCLUDING.search(question)) and not _EXCLUDING.search(question) and not _NEGATION.search(question)
+
+
+def _leading_word(text: str, words: Words) -> Word | None:
+    """The verdict word that opens the prose, where it stands for itself and nothing after it could turn it round."""
     body = text.strip().lstrip(_DRESS)
-    question = re.match(r"^[^.!\n]{0,80}\?", body)  # a model that repeats the question first
+    question = re.match(r"^[^.!\n?]{0,80}\?", body)  # a model that repeats the question first
     if question:
+        if not _asks_to_include(question.group(0)):
+            return None
         body = body[question.end() :].strip().lstrip(_DRESS)
-    whole = meaning(body.strip(_DRESS))
+    whole = meaning(body.strip(_DRESS), words)
     if whole:
-        return whole
+        return whole if ":" not in body.strip(" \t\r\n*_`") else None
     head = _HEAD.match(body)
-    word = MEANING.get(head.group(1).casefold()) if head else None
-    if head is None or word is None:
+    if head is None or head.group(1).casefold() not in ENGLISH:
         return None
+    word = words.get(head.group(1).casefold())
     rest = head.group(2).lstrip("*_`\"'”’")
-    if not re.match(r"^\s*([.,;:!\n—–。，]|-\s|$)", rest):
+    if word is None or not re.match(r"^\s*([.,;!\n—–]|-\s|$)", rest):
         return None
-    return None if _contradicted(word, rest) else word
+    return None if _turned_round(word, rest) else word
 
 
-def _contradicted(word: Word, rest: str) -> bool:
-    negated = [(a or b).casefold() for a, b in _NEGATED.findall(rest)]
-    plain = _NEGATED.sub(" ", rest)
-    says_exclude = bool(_EXCLUDING.search(plain)) or any(not verb.startswith("exclu") for verb in negated)
-    says_include = bool(_INCLUDING.search(plain)) or any(verb.startswith("exclu") for verb in negated)
-    return says_exclude if word == "include" else says_include if word == "exclude" else False
+def _turned_round(word: Word, rest: str) -> bool:
+    """Whether what follows could mean the opposite; when in doubt it could."""
+    negated = bool(_NEGATION.search(rest))
+    speaks = bool(_INCLUDING.search(rest) or _EXCLUDING.search(rest) or re.search("criteri", rest, re.IGNORECASE))
+    if word == "include":
+        return bool(_EXCLUDING.search(rest)) or (speaks and negated)
+    if word == "exclude":
+        loose = not rest.lstrip().startswith((".", "!", "\n"))
+        return bool(_INCLUDING.search(rest)) or (speaks and negated) or (loose and negated)
+    return False

@@ -9,6 +9,8 @@ from litcascade.registry import nearest
 from litcascade.schemas import Prompt
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
+_LIKE_A_PLACE = re.compile(r"\{\s*([A-Za-z][\w ]*?)\s*\}")
+NEEDED = {"title_abstract": ("title", "abstract"), "full_text": ("text",), "extraction": ("text",)}
 PLACES = {
     "question", "notes", "criteria", "include_criteria", "exclude_criteria", "include", "exclude", "fields",
     "title", "abstract", "text", "answer",
@@ -36,14 +38,21 @@ def split(text: str, name: str) -> Prompt:
     if not match:
         raise InputError(f"prompt '{name}' must have a '# System' part and then a '# User' part")
     system, user = (part.strip() for part in match.groups())
-    for place in _PLACE.findall(system):
-        if place not in SHARED:
-            hint = "; what differs by record belongs in the user part" if place in PLACES else nearest(place, SHARED)
-            raise InputError(f"prompt '{name}' has a place {{{place}}} in its system part{hint}")
-    for place in _PLACE.findall(user):
-        if place not in PLACES:
-            raise InputError(f"prompt '{name}' has an unknown place {{{place}}}{nearest(place, PLACES)}")
+    for part, allowed in ((system, SHARED), (user, PLACES)):
+        for place in _LIKE_A_PLACE.findall(part):
+            if place not in allowed:
+                hint = "; what differs by record belongs in the user part" if place in PLACES else nearest(place.lower(), allowed)
+                raise InputError(f"prompt '{name}' has an unknown place {{{place}}}{hint}")
     return Prompt(name=name, system=system, user=user)
+
+
+def require_places(prompt: Prompt, stage: str) -> None:
+    """Refuse a prompt that would not show the record to the reader: one reply would then decide them all."""
+    shown = set(_PLACE.findall(prompt.user))
+    needed = NEEDED.get(stage, ())
+    if needed and not shown.intersection(needed):
+        places = " or ".join(f"{{{place}}}" for place in needed)
+        raise InputError(f"prompt '{prompt.name}' shows no record: its user part needs {places}")
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
 from litcascade.stages.parse import read_word
 from litcascade.stages.prompt import fence
 from litcascade.stages.score import p_include
+from litcascade.stages.words import words_of
 
 FREE_TOKENS = 512
 NO_ABSTRACT = "(There is no abstract; judge by the title alone.)"
@@ -27,7 +28,7 @@ NO_ABSTRACT = "(There is no abstract; judge by the title alone.)"
 def read_screening(reader: Reader, turns: Sequence[Turn]) -> Answer | Refer:
     """The decision and score of a screening reader from its last turn."""
     reply = turns[-1].reply
-    word = read_word(reply)
+    word = read_word(reply, words_of(reader.include_label, reader.exclude_label))
     if isinstance(word, Refer):
         return word
     if word == "unclear":

@@ -28,6 +28,7 @@ class Store:
         if not create and not path.exists():
             raise StoreError(f"{path}: there is no review store yet; import records first (litcascade import FILE)")
         self.path = path
+        self.read_only = read_only
         self._lock = threading.RLock()
         self._reading = threading.Lock()
         self._owner: int | None = None
@@ -97,7 +98,11 @@ class Store:
     def set_stages(self, stages: Sequence[str]) -> None:
         """Make the views for the stages of the protocol, where they are not made yet."""
         sql = view_sql(stages)
-        if self.meta("views") != sql:
+        if self.meta("views") == sql:
+            return
+        if self.read_only:
+            self._run(sql.replace("create or replace view", "create or replace temp view"), self._reader)
+        else:
             with self.transaction():
                 self._run(sql)
                 self.set_meta("views", sql)
@@ -115,10 +120,10 @@ class Store:
         with self._lock:
             self._connection.execute(sql, parameters).fetchall()
 
-    def _run(self, sql: str) -> None:
+    def _run(self, sql: str, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         with self._lock:
             for statement in duckdb.extract_statements(sql):
-                self._connection.execute(statement).fetchall()
+                (connection or self._connection).execute(statement).fetchall()
 
     def _migrate(self, read_only: bool) -> None:
         files = sorted(
@@ -179,7 +184,7 @@ def now() -> str:
 
 def _explain(error: Exception, path: Path) -> str:
     text = str(error)
-    if "lock" in text.lower():
+    if "could not set lock" in text.lower() or "conflicting lock" in text.lower():
         return f"{path}: another process holds the review (a run or the desk); wait for it, or use `litcascade status`"
     if "not a valid DuckDB" in text or "magic bytes" in text:
         return f"{path}: is not a DuckDB file; name another --review folder"

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from litcascade.schemas import ReferCode
-
 NEEDS_TEXT = {"full_text", "extraction"}
 
 _CURRENT = """
@@ -43,7 +41,11 @@ decision as (
     where stage = '{stage}'
     qualify row_number() over (partition by record_id order by adjudications.seq desc) = 1
 ),
-heard as (select record_id, max(seq) as seq from person_readings where stage = '{stage}' group by record_id),
+heard as (
+    select record_id, max(seq) as seq from person_readings
+    where stage = '{stage}' and criteria_hash = (select criteria_hash from current_stages where stage = '{stage}')
+    group by record_id
+),
 stated as (
     select entered.record_id,
         case
@@ -55,7 +57,7 @@ stated as (
             {no_document}
             when verdict.state is null then 'pending'
             {other_document}
-            when verdict.code = '{awaiting}' and heard.seq > verdict.seq then 'pending'
+            when heard.seq > verdict.seq then 'pending'
             else verdict.state
         end as state,
         case
@@ -88,8 +90,10 @@ create or replace view queue as {queue};
 create or replace view extracted as
 select extractions.* from extractions
 join extraction on extraction.record_id = extractions.record_id and extraction.state = 'extracted'
-where extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')
-   or extractions.fingerprint = 'person'
+where (
+        extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')
+        or extractions.fingerprint = 'person')
+    and extractions.document_id is not distinct from extraction.document_id
 qualify row_number() over (
     partition by extractions.record_id, extractions.field, case when extractions.fingerprint = 'person' then '' else reader end
     order by extractions.seq desc) = 1;
@@ -126,7 +130,6 @@ def _stage_sql(stage: str, entered: str) -> str:
     return _STAGE.format(
         stage=stage,
         entered=entered,
-        awaiting=ReferCode.AWAITING.value,
         no_document="when document.document_id is null then 'not retrieved'" if text else "",
         other_document="when verdict.document_id is distinct from document.document_id then 'pending'" if text else "",
         document_column="document.document_id" if text else "null",

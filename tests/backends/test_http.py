@@ -109,7 +109,20 @@ def test_a_wrong_key_or_model_is_fatal_at_once(server: ModelServer, status: int)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=["text", "labels", "json"])
-@pytest.mark.parametrize("say_", [Say(close=True), Say(delay=5.0), Say(raw="<html>busy</html>"), Say(raw='{"cho')])
+@pytest.mark.parametrize(
+    "say_",
+    [
+        Say(close=True),
+        Say(delay=5.0),
+        Say(raw="<html>busy</html>"),
+        Say(raw='{"cho'),
+        Say(raw="{}"),
+        Say(raw='{"error": {"message": "overloaded"}}'),
+        Say(raw='"busy"'),
+        Say(raw="[1, 2]"),
+        Say(raw="null"),
+    ],
+)
 def test_broken_connections_timeouts_and_pages_are_no_reply(server: ModelServer, shape: Shape, say_: Say) -> None:
     server.answer = lambda _: say_
     came = one(backend(server, retries=0, timeout=0.3), shape)
@@ -120,7 +133,6 @@ def test_broken_connections_timeouts_and_pages_are_no_reply(server: ModelServer,
 @pytest.mark.parametrize(
     "raw",
     [
-        "{}",
         '{"choices": []}',
         '{"choices": [{"message": {}}]}',
         '{"choices": [{"index": 0, "message": {"role": "assistant", "content": null}, "finish_reason": "length"}]}',

@@ -85,6 +85,24 @@ def test_case_s02_nothing_is_parsed_from_a_cut_answer(cases: Path) -> None:
         '{"decision": "perhaps not"}',
         "{}",
         "Decision: banana",
+        "Excluded: no",
+        "Exclude? No",
+        "Should this report be excluded? No.",
+        "Do any exclusion criteria apply?\nNo",
+        "No, none of the exclusion criteria apply.",
+        "No: it meets all inclusion criteria.",
+        "No. The exclusion criteria do not apply.",
+        "No, it does not meet the inclusion criteria.",
+        "Non, il faut l'inclure.",
+        "Nein, kein Ausschlussgrund.",
+        "Include: no",
+        "Eligible: no",
+        "Relevant: No.",
+        "Decision: do not include",
+        "Final decision: not included",
+        '{"decision": "do not include", "relevant": true}',
+        '[{"criterion": "E1", "answer": "no"}]',
+        "<think>It fits. I will include it.</think>",
         "The study is about zinc.",
         "yes or no",
         "include/exclude",
@@ -105,14 +123,24 @@ def test_words_that_decide_nothing_go_to_a_person(text: str) -> None:
         ("Final answer: **Yes**.", "include"),
         ('{"include": false}', "exclude"),
         ('{"decision": "Included", "reason": "I would exclude nothing here"}', "include"),
-        ("No, it does not meet the inclusion criteria.", "exclude"),
+        ("<thinking>Decision: include</thinking>\nExclude", "exclude"),
+        ("Decision: Include. The trial fits.", "include"),
+        ("No. It should be excluded.", "exclude"),
     ],
 )
 def test_plain_decisions_are_read(text: str, word: str) -> None:
     assert read_word(said(text)) == word
 
 
-@pytest.mark.parametrize("text", ["Decision: yes\nDecision: no", '{"decision": "include"} then {"decision": "exclude"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Decision: yes\nDecision: no",
+        '{"decision": "include"} then {"decision": "exclude"}',
+        "Decision: include\n\nExclude",
+        '{"decision": "include", "decision": "exclude"}',
+    ],
+)
 def test_two_decisions_are_a_conflict(text: str) -> None:
     word = read_word(said(text))
     assert isinstance(word, Refer)

@@ -4,6 +4,7 @@ from litcascade.stages.quote import fold, stands_in
 
 TEXT = fold(
     "We enrolled 1,204 adults.\nThe treat-\nment arm took 75 mg of zinc; the ﬁrst dose was “double”.\n"
+    "Dose 5 mg; 10⁹ cells and 0·5 mL. "
     "Pain fell by 12.5 points (95% CI −3.1 to 4.0) in the zinc arm and did not change with placebo."
 )
 
@@ -15,6 +16,9 @@ TEXT = fold(
         "The treatment arm took 75 mg of zinc",
         'the first dose was "double"',
         "95% CI -3.1 to 4.0",
+        "1204 adults",
+        "0.5 mL",
+        "10^9 cells",
         "PAIN FELL BY  12.5\npoints",
         "did not change with placebo.",
     ],
@@ -27,6 +31,9 @@ def test_genuine_quotes_are_found_whatever_typesetting_did(quote: str) -> None:
     "quote",
     [
         "204 adults",
+        ".5 mg",
+        "109 cells",
+        "3.1 to 4.0)",
         "1,205 adults",
         "took 7 mg of zinc",
         "took 75 mg of zincum",

@@ -23,7 +23,7 @@ from litcascade.schemas import (
     parse_protocol,
 )
 from litcascade.stages import STAGE_CLASSES, Stage, Subject
-from litcascade.stages.prompt import fence, fill, load, shipped, split
+from litcascade.stages.prompt import fence, fill, load, require_places, shipped, split
 from tests.support.reviews import ABSTRACTS, FIELDS, HEAD, MODEL, REPORTS
 
 TEXT = "Methods\n\nThe trial took place in a hospital. Pain was measured in 40 people who took 75 mg of zinc."
@@ -279,6 +279,10 @@ def test_prompt_faults_are_named() -> None:
         load("title_abstract", "basik")
     with pytest.raises(InputError, match=r"unknown place \{abstrakt\}; did you mean 'abstract'"):
         split("# System\na\n# User\n{abstrakt}", "mine")
+    with pytest.raises(InputError, match=r"unknown place \{Title\}"):
+        split("# System\na\n# User\n{Title}", "mine")
+    with pytest.raises(InputError, match="shows no record"):
+        require_places(split("# System\na\n# User\nAnswer.", "mine"), "title_abstract")
     with pytest.raises(InputError, match="belongs in the user part"):
         split("# System\n{abstract}\n# User\nb", "mine")
     with pytest.raises(InputError, match="'# System' part"):
