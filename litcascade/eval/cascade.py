@@ -97,7 +97,8 @@ def counterfactuals(frame: pl.DataFrame, stages: Sequence[str]) -> dict[str, Est
         others = [*stages[:number], *stages[number + 1 :]]
         known = frame.drop_nulls(others)
         before = [pl.col(name).fill_null(False) for name in stages[:number]]
-        upto = frame.filter(before).height / frame.height if frame.height else 0.0
+        alive = frame.filter(before) if before else frame
+        upto = alive.height / frame.height if frame.height else 0.0
         if known.height == frame.height:
             whole = frame.filter(pl.all_horizontal([pl.col(name) for name in others])).height if others else frame.height
             found[stage] = ratio("end_to_end_recall", whole, frame.height, NO_INCLUDE, frame.height)

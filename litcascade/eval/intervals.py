@@ -4,8 +4,6 @@ A validation sample of n records is drawn from the N of a review without replace
 treat the review as endless and are criticised for it (arXiv 2511.12635); the forms here are not.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
@@ -142,7 +140,7 @@ def subsampling_picture(
     return np.sort(wmcc_array(drawn[:, 0], drawn[:, 1], drawn[:, 2], drawn[:, 3], weight))
 
 
-def resample_mean(values: Sequence[float], rng: np.random.Generator, alpha: float = 0.05, repeats: int = REPEATS) -> Estimate:
+def resample_mean(values: npt.ArrayLike, rng: np.random.Generator, alpha: float = 0.05, repeats: int = REPEATS) -> Estimate:
     """Mean over whole reviews (or papers) with a bootstrap-t interval that resamples them.
 
     Reviews are the units: a few large ones do not count as many small ones. Undefined for fewer than two units.

@@ -1,6 +1,6 @@
 """Two systems on the same records: difference with interval, McNemar's exact test, Holm's correction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -59,7 +59,11 @@ def pairs_of(frame: pl.DataFrame) -> Pairs:
 
 def compare(pairs: Pairs, rng: np.random.Generator, *, weight: float = 10.0, population: int | None = None,
             alpha: float = 0.05, repeats: int = REPEATS) -> Comparison:  # fmt: skip
-    """WMCC of a minus WMCC of b with a half-sample interval on the joint table, and McNemar's exact tests."""
+    """WMCC of a minus WMCC of b with a half-sample interval on the joint table, and McNemar's exact tests.
+
+    One is added to each of the eight cells before half-samples are drawn, as in `wmcc_interval`; simulated coverage at
+    95 % was .95 or more in all settings tried (docs/evaluation.md), without it .93 to .94.
+    """
     a, b = wmcc(pairs.a(), weight), wmcc(pairs.b(), weight)
     name = f"difference of wmcc@{weight:g}"
     p_recall = mcnemar(pairs.yes[1][0], pairs.yes[0][1])
@@ -67,7 +71,7 @@ def compare(pairs: Pairs, rng: np.random.Generator, *, weight: float = 10.0, pop
     if a.value is None or b.value is None:
         difference = Estimate(metric=name, value=None, n=a.n, note=a.note or b.note)
         return Comparison(difference=difference, p_recall=p_recall, p_accuracy=p_all)
-    cells = np.array([*pairs.yes[0], *pairs.yes[1], *pairs.no[0], *pairs.no[1]])
+    cells = np.array([*pairs.yes[0], *pairs.yes[1], *pairs.no[0], *pairs.no[1]]) + 1
     halves = rng.multivariate_hypergeometric(cells, int(cells.sum()) // 2, size=repeats).astype(float)
     values = _of_halves(halves, weight)
     values = values[~np.isnan(values)]
@@ -75,9 +79,11 @@ def compare(pairs: Pairs, rng: np.random.Generator, *, weight: float = 10.0, pop
     if len(values) < 0.9 * repeats:
         difference = Estimate(metric=name, value=found, n=a.n, note="no interval: most half-samples have an empty row or column")
         return Comparison(difference=difference, p_recall=p_recall, p_accuracy=p_all)
+    middle = float(_of_halves(cells.astype(float)[None, :], weight)[0])
     scale = np.sqrt(1 - a.n / population) if population else 1.0
-    reach = float(stats.norm.ppf(1 - alpha / 2)) * float(np.sqrt(np.mean((values - found) ** 2))) * scale
-    difference = Estimate(metric=name, value=found, n=a.n, low=found - reach, high=found + reach, note="half-samples")
+    reach = float(stats.norm.ppf(1 - alpha / 2)) * float(np.sqrt(np.mean((values - middle) ** 2))) * scale
+    low, high = min(middle - reach, found), max(middle + reach, found)
+    difference = Estimate(metric=name, value=found, n=a.n, low=low, high=high, note="half-samples")
     return Comparison(difference=difference, p_recall=p_recall, p_accuracy=p_all)
 
 
@@ -105,3 +111,13 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
         highest = max(highest, min(1.0, (len(ordered) - rank) * p))
         adjusted[name] = highest
     return adjusted
+
+
+def relative_gain(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """Mean after over mean before, minus 1: how tables of many models report a change. Undefined where the mean before is 0."""
+    if len(before) != len(after) or not before:
+        raise InputError("a gain needs the same models before and after")
+    name = "relative_gain"
+    if sum(before) == 0:
+        return Estimate(metric=name, value=None, n=len(before), note="the mean before is 0")
+    return Estimate(metric=name, value=sum(after) / sum(before) - 1, n=len(before))

@@ -40,7 +40,7 @@ def crossovers(a: Confusion, b: Confusion, low: float = LOWEST, high: float = HI
         margin = c.tp / c.positives - c.fp / c.negatives
         sides.append((margin * margin * c.positives * c.negatives, np.array([c.tp, c.fp]), np.array([c.fn, c.tn])))
     (k_a, first_a, second_a), (k_b, first_b, second_b) = sides
-    quadratic = k_a * np.polymul(first_b, second_b) - k_b * np.polymul(first_a, second_a)
+    quadratic = np.polysub(k_a * np.polymul(first_b, second_b), k_b * np.polymul(first_a, second_a))
     roots = np.roots(quadratic) if np.any(quadratic) else np.array([])
     real = sorted(float(root.real) for root in roots if abs(root.imag) < 1e-9 * max(1.0, abs(root)))
     return [root for root in real if low <= root <= high and _changes(a, b, root)]
