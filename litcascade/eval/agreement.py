@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from litcascade.errors import InputError
 from litcascade.eval.estimate import Estimate, ratio
 from litcascade.eval.intervals import wilson
+from litcascade.eval.metrics.kappa import kappa_of
+from litcascade.eval.metrics.pabak import pabak_of
 from litcascade.schemas import Frozen
 
 SCREENING_LABELS = ("include", "exclude")
@@ -107,14 +109,9 @@ def cohens_kappa(pairs: pl.DataFrame) -> Estimate:
 
     For two fallible raters only. Never report it as accuracy against gold: it moves with the shares of the labels.
     """
-    n = pairs.height
-    if not n:
-        return Estimate(metric="cohens_kappa", value=None, n=0, note=NO_PAIR)
     one, two = (dict(pairs[side].value_counts().iter_rows()) for side in ("first", "second"))
     chance = sum(count * two.get(label, 0) for label, count in one.items())
-    if chance == n * n:
-        return Estimate(metric="cohens_kappa", value=None, n=n, note="both used one label only, so chance agreement is 1")
-    return Estimate(metric="cohens_kappa", value=(_same(pairs) * n - chance) / (n * n - chance), n=n)
+    return kappa_of(_same(pairs), chance, pairs.height).model_copy(update={"metric": "cohens_kappa"})
 
 
 def pabak(pairs: pl.DataFrame, labels: Sequence[str] = SCREENING_LABELS) -> Estimate:
@@ -125,8 +122,7 @@ def pabak(pairs: pl.DataFrame, labels: Sequence[str] = SCREENING_LABELS) -> Esti
     k = len(set(labels))
     if k < 2:
         raise InputError("agreement needs at least two possible labels")
-    n = pairs.height
-    return ratio("pabak", k * _same(pairs) - n, (k - 1) * n, NO_PAIR, n)
+    return pabak_of(_same(pairs), pairs.height, k)
 
 
 def positive_agreement(pairs: pl.DataFrame, label: str = "include") -> Estimate:

@@ -9,13 +9,12 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pydantic import model_validator
 from scipy.special import ndtri
 
 from litcascade.errors import InputError
 from litcascade.eval.estimate import Estimate
-from litcascade.eval.intervals import wilson
 from litcascade.schemas import Frozen
 
 Support = Literal["supported", "unstable", "unsupported"]
@@ -94,20 +93,6 @@ class Allocation(Frozen):
     m1: int
 
 
-class PowerTuned(Frozen):
-    """A PPI++ mean, and the weight `power` in [0, 1] that it gives to the judge; None where it is undefined."""
-
-    estimate: Estimate
-    power: float | None
-
-
-class Tightness(Frozen):
-    """Whether a person's labels alone give the narrower interval; None where neither has one."""
-
-    labels_tighter: bool | None
-    text: str
-
-
 def calibrate_share(
     p: float | None,
     n: int,
@@ -124,7 +109,7 @@ def calibrate_share(
     an interval that does not exist because the adjusted rates are no better than chance. Unstable: q0 + q1 - 1 <= .10, or
     an interval of .50 or wider. A note says where the rates contradict p, so that the interval shrinks to 0 or 1.
     """
-    z = _z(alpha)
+    z = z_of(alpha)
     p, q0, q1 = _rate("p", p, n), _rate("q0", q0, m0), _rate("q1", q1, m1)
     if p is None or q0 is None or q1 is None:
         empty = "no item was judged" if p is None else f"no truly {'incorrect' if q0 is None else 'correct'} item was labelled"
@@ -161,7 +146,7 @@ def calibrate_by_verdict(
     says so. Unsupported, with no number, without labels of either verdict; unstable where the interval is .50 or wider.
     Nothing is divided by PPV + NPV - 1, so it may be small.
     """
-    z = _z(alpha)
+    z = z_of(alpha)
     metric = "calibrated_share"
     p, ppv, npv = _rate("p", p, n), _rate("PPV", ppv, m_plus), _rate("NPV", npv, m_minus)
     if p is None or ppv is None or npv is None:
@@ -231,7 +216,7 @@ def calibrate_by_papers(
     share is undefined counts as below and as above all others, so it widens the interval. Undefined and unsupported as
     `calibrate_share`; without two papers on each side there is no interval (unstable).
     """
-    _z(alpha)
+    z_of(alpha)
     if repeats < 1:
         raise InputError(f"at least one repeat is needed (got {repeats})")
     table = _by_paper(items, labelled)
@@ -253,61 +238,6 @@ def calibrate_by_papers(
     notes += [f"{int(lost.sum())} of {repeats} repeats had no value"] if lost.any() else []
     notes += [f"only {papers} papers: the interval may be too short"] if papers < FEW_PAPERS else []
     return found.model_copy(update={"estimate": found.estimate.model_copy(update={"note": "; ".join(notes) or None})})
-
-
-def ppi_mean(labels: ArrayLike, judged: ArrayLike, unlabelled: ArrayLike, alpha: float = 0.05) -> PowerTuned:
-    """mean(Y) - w (mean(f) - mean(F)), clipped to [0, 1]: prediction-powered inference with the best weight (PPI++).
-
-    Y are a person's labels and f the judge's verdicts (or probabilities) on the same items, a **random** draw; F the judge's
-    on all other items; n and N their numbers. w = Cov(Y, f) / [(1 + n/N) Var(f, F)], clipped to [0, 1]; the interval is normal
-    with variance Var(Y - w f)/n + w^2 Var(F)/N (Angelopoulos, Duchi, Zrnic, arXiv 2311.01453). Undefined for fewer than
-    two items on either side; no interval where nothing varies.
-    """
-    z = _z(alpha)
-    y, f, rest = _values(labels), _values(judged), _values(unlabelled)
-    if len(y) != len(f):
-        raise InputError(f"there are {len(y)} labels and {len(f)} verdicts on the labelled items")
-    n, total = len(y), len(rest)
-    if n < 2 or total < 2:
-        reason = f"fewer than two {'labelled' if n < 2 else 'unlabelled'} items"
-        return PowerTuned(estimate=Estimate(metric="ppi_mean", value=None, n=n, note=reason), power=None)
-    spread = float(np.var(np.concatenate([f, rest]), ddof=1))
-    weight = _unit(float(np.cov(y, f)[0, 1]) / ((1 + n / total) * spread)) if spread > 0 else 0.0
-    value = float(y.mean() - weight * (f.mean() - rest.mean()))
-    half = z * sqrt(float(np.var(y - weight * f, ddof=1)) / n + weight**2 * float(np.var(rest, ddof=1)) / total)
-    if half == 0:
-        flat = "no interval: neither the labels nor the verdicts vary"
-        return PowerTuned(estimate=Estimate(metric="ppi_mean", value=_unit(value), n=n, note=flat), power=weight)
-    low, high = _unit(value - half), _unit(value + half)
-    return PowerTuned(estimate=Estimate(metric="ppi_mean", value=_unit(value), n=n, low=low, high=high), power=weight)
-
-
-def labels_only(labels: ArrayLike, alpha: float = 0.05) -> Estimate:
-    """The mean of a person's labels of a **random** draw of items, in [0, 1], with Wilson's interval; undefined without labels.
-
-    A label is true (1) or false (0).
-    """
-    _z(alpha)
-    y = _values(labels)
-    if not np.isin(y, (0, 1)).all():
-        raise InputError("a label is neither true (1) nor false (0)")
-    if not len(y):
-        return Estimate(metric="labels_only", value=None, n=0, note="no item was labelled")
-    low, high = wilson(int(y.sum()), len(y), alpha)
-    return Estimate(metric="labels_only", value=float(y.mean()), n=len(y), low=low, high=high)
-
-
-def compare_with_labels(judge: Estimate, labels: Estimate) -> Tightness:
-    """Say whether a person's labels alone (`labels_only`) give a narrower interval than an estimate that uses the judge."""
-    with_judge, alone = _width(judge), _width(labels)
-    if alone is None:
-        text = "the labels alone give no interval" + (", the judge's estimate does" if with_judge is not None else "")
-        return Tightness(labels_tighter=None if with_judge is None else False, text=text)
-    if with_judge is None:
-        return Tightness(labels_tighter=True, text=f"only the labels give an interval (width {alone:.3f})")
-    tighter = alone < with_judge
-    verdict = "the labels alone are tighter" if tighter else "the judge adds precision, or takes none away"
-    return Tightness(labels_tighter=tighter, text=f"{verdict} (width {alone:.3f} alone, {with_judge:.3f} with the judge)")
 
 
 def _ends(p: float, n: int, q0: float, q1: float, m0: int, m1: int, z: float) -> tuple[float, float] | None:
@@ -396,7 +326,8 @@ def _inner(rate: float, m: int) -> tuple[float, float]:
     return ((m * rate + 1) / (m + 2), m + 2) if rate in (0, 1) else (rate, m)
 
 
-def _z(alpha: float) -> float:
+def z_of(alpha: float) -> float:
+    """Normal quantile of a two-sided interval; alpha outside (0, 1) is refused."""
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1 (got {alpha:g})")
     return float(ndtri(1 - alpha / 2))
@@ -415,20 +346,6 @@ def _rate(name: str, rate: float | None, n: int) -> float | None:
 def _part(what: str, part: int, whole: int) -> None:
     if not 0 <= part <= whole:
         raise InputError(f"{part} of {whole} items cannot have been {what}")
-
-
-def _values(values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("a label or verdict is not a number") from None
-    if found.ndim != 1 or not ((found >= 0) & (found <= 1)).all():
-        raise InputError("labels and verdicts must be one list of numbers within [0, 1]")
-    return found
-
-
-def _width(estimate: Estimate) -> float | None:
-    return None if estimate.low is None or estimate.high is None else estimate.high - estimate.low
 
 
 def _unit(value: float) -> float:

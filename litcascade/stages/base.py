@@ -15,6 +15,7 @@ from litcascade.schemas import (
     Ask,
     Decision,
     Document,
+    DocumentState,
     Frozen,
     LabelShape,
     Message,
@@ -36,7 +37,7 @@ from litcascade.schemas import (
     say,
 )
 from litcascade.stages.policy import POLICIES, Outcome
-from litcascade.stages.prompt import fill
+from litcascade.stages.prompt import fence, fill
 
 REPAIRABLE = {ReferCode.EMPTY, ReferCode.TRUNCATED, ReferCode.UNPARSED, ReferCode.CONFLICT}
 
@@ -141,6 +142,19 @@ class Stage(ABC):
     def system(self, reader: Reader) -> Message:
         """The system part of a reader's prompt, the same for every record."""
         return self._system[reader.name]
+
+    def report_question(self, subject: Subject, reader: Reader) -> tuple[Message, Message] | Refer:
+        """System and user part for a question about a report, or why there is nothing to ask about."""
+        document = subject.document
+        if document is None or document.state is not DocumentState.PARSED or not document.text().strip():
+            return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
+        if reader.prompt is None:
+            return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
+        values = {
+            "title": fence(subject.record.title or document.title or "(no title)", "title"),
+            "text": fence(document.text(), "report"),
+        }
+        return self.system(reader), say("user", self.filled(reader, reader.prompt.user, values))
 
     def labels(self, reader: Reader) -> LabelShape:
         """The two label words of a reader."""

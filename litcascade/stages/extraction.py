@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from litcascade.schemas import (
     Answer,
     Ask,
-    DocumentState,
     FieldSpec,
     FieldValue,
     JsonShape,
@@ -26,7 +25,6 @@ from litcascade.schemas.keys import scrubbed
 from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
 from litcascade.stages.parse import after_reasoning, json_objects, strict_json, unusable
 from litcascade.stages.policy import Outcome, referral
-from litcascade.stages.prompt import fence
 from litcascade.stages.quote import fold, stands_in
 
 TOKENS_PER_FIELD = 160
@@ -49,17 +47,10 @@ class Extraction(Stage):
 
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
         """All fields in one question."""
-        document = subject.document
-        if document is None or document.state is not DocumentState.PARSED or not document.text().strip():
-            return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
-        if reader.prompt is None:
-            return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
-        values = {
-            "title": fence(subject.record.title or document.title or "(no title)", "title"),
-            "text": fence(document.text(), "report"),
-        }
-        user = say("user", self.filled(reader, reader.prompt.user, values))
-        return self._question(reader, (self.system(reader), user), self.protocol.fields, "ask")
+        messages = self.report_question(subject, reader)
+        if isinstance(messages, Refer):
+            return messages
+        return self._question(reader, messages, self.protocol.fields, "ask")
 
     def _question(self, reader: Reader, messages: Sequence[object], specs: tuple[FieldSpec, ...], purpose: str) -> Request:
         shape = JsonShape(name="extraction", json_schema=json_schema(specs))

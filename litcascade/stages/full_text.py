@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from litcascade.schemas import (
     Answer,
-    DocumentState,
     LabelShape,
     Reader,
     Refer,
@@ -36,18 +35,11 @@ class FullTextScreening(Stage):
 
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
         """System part, then the report."""
-        document = subject.document
-        if document is None or document.state is not DocumentState.PARSED or not document.text().strip():
-            return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
-        if reader.prompt is None:
-            return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
-        values = {
-            "title": fence(subject.record.title or document.title or "(no title)", "title"),
-            "text": fence(document.text(), "report"),
-        }
-        user = say("user", self.filled(reader, reader.prompt.user, values))
+        messages = self.report_question(subject, reader)
+        if isinstance(messages, Refer):
+            return messages
         tokens = reader.max_tokens if reader.style == "constrained" else max(reader.max_tokens, FREE_TOKENS)
-        return self.request(reader, (self.system(reader), user), self.shape(reader), max_tokens=tokens)
+        return self.request(reader, messages, self.shape(reader), max_tokens=tokens)
 
     def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
         """Strict parse first; then the refiner where one is named and the prose itself is whole."""

@@ -188,6 +188,76 @@ def test_text_of_papers_is_inert_in_the_terminal(ready: ReviewFolder, server: Mo
     assert not {"\x1b", "\x07", "\u202e"} & set(shown.stdout)
 
 
+def test_metrics_is_a_calculator() -> None:
+    listed = cli("metrics", "--list")
+    assert "wmcc@10" in listed.stdout
+    assert "arXiv 2511.12635" in listed.stdout
+    found = json.loads(cli("metrics", "128", "68", "20", "232", "--weight", "10", "--sweep", "--json").stdout)
+    values = {estimate["metric"]: estimate["value"] for estimate in found["metrics"]}
+    assert round(values["wmcc@10"], 6) == 0.557263
+    assert round(values["mcc"], 6) == 0.605088
+    assert [point["w"] for point in found["sweep"]][:3] == [1.0, 2.0, 3.0]
+    undefined = cli("metrics", "5", "9", "0", "0")
+    assert "nothing was excluded" in undefined.stdout
+    assert "give four counts" in one_sentence(cli("metrics", "1", "2"))
+    assert "above 0" in one_sentence(cli("metrics", "1", "2", "3", "4", "--weight", "-1"))
+
+
+def test_plan_says_how_many_to_read_again(tmp_path: Path) -> None:
+    found = json.loads(cli("plan", "--excluded", "36816", "--found", "1819", "--json").stdout)
+    assert [row["sample"] for row in found["audit"]] == [1130, 1783, 2359, 2899]
+    assert [row["includes"] for row in found["labelled includes"]] == [59, 93, 124, 153]
+    assert "no such folder" in one_sentence(cli("plan", "--review", tmp_path / "no"))
+    assert "between 0 and 1" in one_sentence(cli("plan", "--excluded", "10", "--found", "5", "--recall", "1.5"))
+
+
+def test_the_reporting_kit_and_the_errors(folder: ReviewFolder, server: ModelServer) -> None:
+    cutoff = "cutoff = 2019-06-01\n[readers.one]"
+    folder.protocol(
+        ABSTRACTS.replace("[readers.one]", cutoff), '[operating_point]\njustification = "a|b & <c> 50%"\n', url=server.url
+    )
+    rows = [
+        {
+            "id": f"r{i}",
+            "title": f"T{i} <b>|x",
+            "abstract": f"Abstract {i}.",
+            "year": str(2015 + i),
+            "title_abstract": "include" if i % 3 else "exclude",
+        }
+        for i in range(1, 10)
+    ]
+    folder.records(rows)
+    folder.gold(rows)
+    server.answer = lambda body: (
+        well_behaved(body)
+        if "Say hello" in str(body) or "zinc zinc" in str(body)
+        else Say("no" if "Abstract 1" in str(body) else "yes", top={"yes": -0.5, "no": -1.0})
+    )
+    assert cli("run", "--review", folder.path).returncode == 0
+    for name, mark in (
+        ("kit.md", "| a\\|b &amp; &lt;c&gt; 50% |"),
+        ("kit.csv", "a|b & <c> 50%"),
+        ("kit.tex", r"a|b \& \textless{}c\textgreater{} 50\%"),
+    ):
+        assert cli("report", "--kit", folder.path / name, "--review", folder.path).returncode == 0
+        text = (folder.path / name).read_text(encoding="utf-8")
+        assert mark in text, name
+        assert "published after 2019" in text
+        assert "open: fill in" in text
+    assert "use .md, .csv, .tex" in one_sentence(cli("report", "--kit", folder.path / "kit.doc", "--review", folder.path))
+    assert cli("export", "errors", folder.path / "errors.csv", "--review", folder.path).returncode == 0
+    lines = (folder.path / "errors.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[1].startswith("r1,title_abstract,false negative,,")
+    assert len(lines) == 1 + 1 + 3
+    filled = lines[1].replace("false negative,,", "false negative,prompt too strict,")
+    (folder.path / "causes.csv").write_text("\n".join([lines[0], filled]), encoding="utf-8")
+    assert cli("import", folder.path / "causes.csv", "--as", "causes", "--by", "Anna", "--review", folder.path).returncode == 0
+    report = cli("report", "--review", folder.path)
+    assert "prompt too strict" in report.stdout
+    assert "not tagged" in report.stdout
+    assert "deployment rule: none passes: people screen" in report.stdout
+
+
 def test_every_command_is_documented() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (Path(__file__).parents[2] / "docs").glob("*.md"))
     help_text = cli("--help").stdout

@@ -19,11 +19,9 @@ from litcascade.eval.judge_calibration import (
     calibrate_share,
     calibrated_precision,
     calibrated_recall,
-    compare_with_labels,
     judge_counts,
-    labels_only,
-    ppi_mean,
 )
+from litcascade.eval.prediction_powered import compare_with_labels, labels_only, ppi_mean
 
 share = st.floats(0, 1)
 RATES = JudgeRates(right0=140, m0=200, right1=180, m1=200)

@@ -49,6 +49,10 @@ def test_every_registered_part_is_documented() -> None:
             assert f"`{name}`" in docs, f"{registry.kind} '{name}' is not documented"
 
 
+def test_pages_made_from_code_are_fresh() -> None:
+    run(sys.executable, ROOT / "tools" / "make_docs.py", "--check")
+
+
 def test_every_protocol_key_is_documented() -> None:
     from pydantic import BaseModel
 

@@ -20,10 +20,14 @@ def kappa(c: Confusion) -> Estimate:
 
     Undefined for an empty table, and where chance alone would agree always.
     """
-    if not c.n:
+    chance = c.positives * (c.tp + c.fp) + c.negatives * (c.tn + c.fn)
+    return kappa_of(c.tp + c.tn, chance, c.n)
+
+
+def kappa_of(same: float, chance: float, n: int) -> Estimate:
+    """Kappa from how many of n records got the same label twice, and `chance`, the sum over labels of products of margins."""
+    if not n:
         return Estimate(metric="kappa", value=None, n=0, note="there are no records")
-    observed = (c.tp + c.tn) / c.n
-    expected = (c.positives * (c.tp + c.fp) + c.negatives * (c.tn + c.fn)) / (float(c.n) * c.n)
-    if expected >= 1:
-        return Estimate(metric="kappa", value=None, n=c.n, note="both raters use one class only")
-    return Estimate(metric="kappa", value=(observed - expected) / (1 - expected), n=c.n)
+    if chance >= float(n) * n:
+        return Estimate(metric="kappa", value=None, n=n, note="both used one label only, so chance agreement is 1")
+    return Estimate(metric="kappa", value=(same * n - chance) / (float(n) * n - chance), n=n)

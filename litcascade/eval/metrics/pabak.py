@@ -17,5 +17,9 @@ from litcascade.eval.metrics.base import metric
 )
 def pabak(c: Confusion) -> Estimate:
     """2 accuracy - 1, in [-1, 1]; undefined for an empty table. Misleading where classes are unequal."""
-    found = ratio("pabak", c.tp + c.tn, c.n, "there are no records", c.n)
-    return found if found.value is None else found.model_copy(update={"value": 2 * found.value - 1})
+    return pabak_of(c.tp + c.tn, c.n)
+
+
+def pabak_of(same: float, n: int, labels: int = 2) -> Estimate:
+    """(K p_o - 1) / (K - 1) for K possible labels, from how many of n records got the same label twice."""
+    return ratio("pabak", labels * same - n, (labels - 1) * n, "there are no records", n)
