@@ -8,6 +8,7 @@ from litcascade.errors import InputError
 from litcascade.eval import METRICS, Confusion
 from litcascade.eval.binary import metrics_of
 from litcascade.eval.guarantees import certificate, includes_needed, plan_elusion
+from litcascade.eval.metrics import caution_of
 from litcascade.eval.sensitivity import sweep
 from litcascade.report import Table
 
@@ -39,12 +40,12 @@ def calculate(counts: tuple[int, int, int, int], weight: float, swept: bool, jso
     if any(count < 0 for count in counts):
         raise InputError("counts cannot be below 0; give TP FP FN TN")
     c = Confusion(tp=counts[0], fp=counts[1], fn=counts[2], tn=counts[3])
-    estimates = metrics_of(c, weight)
+    estimates = metrics_of(c, weight, raters=True)
     curve = sweep({"matrix": c}, SWEEP).rows() if swept else []
     if json_out:
         print_json({"confusion": c, "metrics": estimates, "sweep": [{"w": w, "wmcc": value} for _, w, value in curve]})
         return
-    rows: list[list[Any]] = [[e.metric, e.value, e.note] for e in estimates]
+    rows: list[list[Any]] = [[e.metric, e.value, e.note or caution_of(e.metric)] for e in estimates]
     tables = [Table(f"TP {counts[0]}, FP {counts[1]}, FN {counts[2]}, TN {counts[3]}", ["metric", "value", "note"], rows)]
     if curve:
         tables.append(Table("WMCC by w", ["w", "wmcc"], [[f"{w:g}", value] for _, w, value in curve]))

@@ -25,8 +25,11 @@ __all__ = [
 ]
 
 
-def metrics_of(c: Confusion, weight: float) -> list[Estimate]:
-    """All metrics of a matrix, in the order of their names; those with a weight take this one."""
-    measures = [Measure(spec, spec.parameter[1] if spec.parameter else None) for _, spec in METRICS if spec.kind == "confusion"]
-    weighted = [Measure(m.spec, weight) if m.spec.parameter and m.spec.parameter[0] == "w" else m for m in measures]
-    return [measure(c) for measure in weighted]
+def metrics_of(c: Confusion, weight: float, *, raters: bool = False) -> list[Estimate]:
+    """All metrics of a matrix, in the order of their names; those with a weight take this one.
+
+    Measures for two fallible raters (Cohen's kappa) are left out unless `raters`: against gold they mislead.
+    """
+    specs = [spec for _, spec in METRICS if spec.kind == "confusion" and (raters or not spec.raters_only)]
+    measures = [Measure(spec, spec.parameter[1] if spec.parameter else None) for spec in specs]
+    return [Measure(m.spec, weight)(c) if m.spec.parameter and m.spec.parameter[0] == "w" else m(c) for m in measures]

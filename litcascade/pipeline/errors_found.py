@@ -10,7 +10,7 @@ from litcascade.corpora.writers import write_table
 from litcascade.pipeline.exporting import EXPORTERS
 from litcascade.pipeline.importing import LabelsReceipt, require_known
 from litcascade.pipeline.review import Review
-from litcascade.pipeline.scoring import stage_frame
+from litcascade.pipeline.states import stage_frame
 from litcascade.store import Store, now
 
 HEADER = ["record_id", "stage", "error", "cause", "score", "reason", "reply", "title"]

@@ -8,7 +8,8 @@ import polars as pl
 from litcascade.eval import Confusion, confusion_of
 from litcascade.eval.binary import mcc, recall, wmcc
 from litcascade.pipeline.review import Review
-from litcascade.pipeline.scoring import SCORED, Scores, StageScore, stage_frame
+from litcascade.pipeline.scoring import Scores, StageScore
+from litcascade.pipeline.states import SCORED, stage_frame
 from litcascade.report import Table
 from litcascade.schemas import Protocol
 from litcascade.store import Store

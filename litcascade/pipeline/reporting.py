@@ -4,7 +4,10 @@ import json
 from typing import Any
 
 from litcascade.eval import Estimate
+from litcascade.eval.metrics import caution_of
+from litcascade.pipeline.cascade_scores import CascadeScores
 from litcascade.pipeline.errors_found import causes_table
+from litcascade.pipeline.field_scores import FieldScores
 from litcascade.pipeline.ledger import StageLedger, read_ledger
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.scoring import Scores, StageScore, score_review
@@ -38,27 +41,58 @@ def score_tables(scores: Scores) -> list[Table]:
     """Per stage the matrix and the metrics; the cascade; the fields."""
     tables = [table for stage in scores.stages for table in _stage_tables(stage)]
     if scores.cascade:
-        cascade = scores.cascade
-        rows: list[list[Any]] = [
-            [item.stage, item.recall.value, _bounds(item.recall), item.loss.value, item.recall.n] for item in cascade.stages
-        ]
-        rows.append(["end to end", cascade.end_to_end.value, _bounds(cascade.end_to_end), None, cascade.end_to_end.n])
-        notes = ["recall among gold includes that reached the stage; a record that waits for a person counts as kept"]
-        tables.append(Table("Cascade", ["stage", "recall", "95 %", "share lost here", "n"], rows, notes))
-    if scores.fields:
-        rows = [[name, e.metric, e.value, e.n, e.note] for name, e in scores.fields.items()]
-        quotes = ", ".join(f"{count} {what}" for what, count in sorted(scores.quotes.items()))
-        tables.append(
-            Table("Extraction", ["field", "metric", "value", "n", "note"], rows, [f"values: {quotes}"] if quotes else [])
-        )
+        tables.append(_cascade_table(scores.cascade))
+    if scores.fields.scores:
+        tables.append(_fields_table(scores.fields))
     return tables
+
+
+def _cascade_table(cascade: CascadeScores) -> Table:
+    loss = cascade.loss
+    rows: list[list[Any]] = [
+        [
+            item.stage,
+            item.recall.value,
+            _bounds(item.recall),
+            item.loss.value,
+            cascade.with_gold_at[item.stage].value,
+            item.recall.n,
+        ]
+        for item in loss.stages
+    ]
+    rows.append(["end to end", loss.end_to_end.value, _bounds(loss.end_to_end), None, None, loss.end_to_end.n])
+    notes = ["recall among gold includes that reached the stage; a record that waits for a person counts as kept"]
+    if cascade.extraction:
+        found = cascade.extraction
+        for name, estimate in (
+            ("yield of extraction", found.extraction_yield), ("coverage", found.coverage), ("correctness", found.correctness),
+            ("papers right in every field", found.complete),
+        ):  # fmt: skip
+            rows.append([name, estimate.value, _bounds(estimate), None, None, estimate.n])
+        notes.append("yield = end to end x coverage x correctness, of papers with gold fields")
+    header = ["stage", "recall", "95 %", "share lost here", "end to end with gold here", "n"]
+    return Table("Cascade", header, rows, notes)
+
+
+def _fields_table(fields: FieldScores) -> Table:
+    kinds = ("correct", "wrong", "missing", "spurious", "invalid", "both_empty")
+    rows = [
+        [name, e.metric, e.value, e.n, *(getattr(fields.counts[name], kind) for kind in kinds), e.note]
+        for name, e in fields.scores.items()
+    ]
+    quotes = ", ".join(f"{count} {what}" for what, count in sorted(fields.quotes.items()))
+    notes = [f"values: {quotes}"] if quotes else []
+    if fields.whole and fields.whole.share.value is not None:
+        notes.append(f"records right in every field: {fields.whole.share.value:.3f} of {fields.whole.share.n}")
+    header = ["field", "metric", "value", "n", *(kind.replace("_", " ") for kind in kinds), "note"]
+    return Table("Extraction", header, rows, notes)
 
 
 def _stage_tables(score: StageScore) -> list[Table]:
     c = score.confusion
     rows: list[list[Any]] = [[name.upper(), int(getattr(c, name)), None, None] for name in ("tp", "fp", "fn", "tn")]
     shown = [*score.metrics, *score.ranking, score.reliability]
-    rows += [[e.metric, e.value, _bounds(e), e.note] for e in shown]
+    rows += [[e.metric, e.value, _bounds(e), e.note or caution_of(e.metric)] for e in shown]
     notes = [f"{score.referred} referred record(s) count as positive"]
     notes += [f"of these {count}: {why}" for why, count in sorted(score.null_causes.items())]
     notes += [f"not scored: {count} record(s), {why}" for why, count in sorted(score.left_out.items())]

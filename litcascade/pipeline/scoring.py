@@ -1,32 +1,20 @@
 """Verdicts joined to gold by id, handed down to `eval` as frames."""
 
-import json
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from litcascade.eval import (
-    CascadeLoss,
-    Confusion,
-    Estimate,
-    Pair,
-    cascade_loss,
-    confusion_of,
-    metrics_of,
-    parse_measure,
-    ranking_of,
-    score_field,
-)
+from litcascade.eval import Confusion, Estimate, confusion_of, metrics_of, parse_measure, ranking_of
 from litcascade.eval.guarantees import Deployment, choose_deployment
 from litcascade.eval.intervals import recall_interval, wmcc_interval
-from litcascade.judges import normalised_match
+from litcascade.pipeline.cascade_scores import CascadeScores, score_cascade
+from litcascade.pipeline.field_scores import FieldScores, score_fields
 from litcascade.pipeline.review import Review
+from litcascade.pipeline.states import SCORED, has_gold, model_states, stage_frame
 from litcascade.schemas.protocol import OperatingPoint
 from litcascade.store import Store, now
 
-SCORED = ("included", "referred", "excluded")
-KEPT = ("included", "referred", "decided by a person")
 RANKED = ("auc", "average_precision", "wss@0.95", "tnr@0.95", "np@0.95", "last_relevant", "recall_at@100", "ndcg@10")
 SEED = 20261130  # of half-samples: the same store gives the same intervals
 _TEXT = pl.String
@@ -53,55 +41,20 @@ class Scores:
     """All scores of a review, as far as there is gold."""
 
     stages: list[StageScore]
-    cascade: CascadeLoss | None
-    fields: dict[str, Estimate]
-    quotes: dict[str, int]
+    cascade: CascadeScores | None
+    fields: FieldScores
 
 
 def score_review(review: Review, store: Store) -> Scores:
     """Score what models decided (people's decisions aside) against gold; the estimates are stored."""
     screening: list[str] = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
     point = review.protocol.operating_point
-    stages = [_score_stage(store, name, point) for name in screening if _has_gold(store, name)]
-    cascade = _score_cascade(store, screening) if stages else None
-    fields = _score_fields(review, store)
-    quotes = dict(
-        store.rows(
-            "select case when error is not null then 'invalid' when quote_found then 'quote found' "
-            "when quote_found is null then 'not reported' else 'quote not found' end, count(*) from extracted group by 1"
-        )
-    )
-    scores = Scores(stages, cascade, fields, quotes)
+    stages = [_score_stage(store, name, point) for name in screening if has_gold(store, name)]
+    fields = score_fields(review, store)
+    cascade = score_cascade(store, screening, fields, SEED) if stages else None
+    scores = Scores(stages, cascade, fields)
     _store(store, scores)
     return scores
-
-
-def _has_gold(store: Store, stage: str) -> bool:
-    return bool(store.value("select count(*) from gold where stage = ?", [stage]))
-
-
-def _model_states(stage: str) -> str:
-    """What the models said at a stage, before any person: record_id, state."""
-    return (
-        f"select {stage}.record_id, coalesce(v.state, "
-        f"case when decided_by <> 'model' then 'decided by a person' end, {stage}.state) as state from {stage} left join ("
-        "select verdicts.record_id, verdicts.state from verdicts join current_stages "
-        "on current_stages.stage = verdicts.stage and current_stages.fingerprint = verdicts.fingerprint "
-        f"where verdicts.stage = '{stage}' "
-        "qualify row_number() over (partition by record_id order by verdicts.seq desc) = 1) v "
-        f"on v.record_id = {stage}.record_id and {stage}.state <> 'pending'"
-    )
-
-
-def stage_frame(store: Store, stage: str) -> pl.DataFrame:
-    """Gold joined by id to what the models said: `record_id`, `gold`, `state`, `score`; all records with gold."""
-    rows = store.rows(
-        f"select g.record_id, g.decision, coalesce(s.state, 'did not reach this stage'), v.score "
-        f"from (select * from current_gold where stage = '{stage}') g left join ({_model_states(stage)}) s using (record_id) "
-        f"left join {stage} v using (record_id)"
-    )
-    schema = {"record_id": _TEXT, "gold": _TEXT, "state": _TEXT, "score": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _score_stage(store: Store, stage: str, point: OperatingPoint) -> StageScore:
@@ -114,7 +67,7 @@ def _score_stage(store: Store, stage: str, point: OperatingPoint) -> StageScore:
     if without:
         left_out["without a gold label"] = without
     confusion = confusion_of(scored)
-    judged = store.value(f"select count(*) from ({_model_states(stage)}) where state in {SCORED}")
+    judged = store.value(f"select count(*) from ({model_states(stage)}) where state in {SCORED}")
     population = max(int(judged), confusion.n)
     null_causes = dict(
         store.rows(
@@ -191,62 +144,16 @@ def _reliability(store: Store, stage: str) -> Estimate:
     return Estimate(metric="reliability_rate", value=orderly / total, n=total)
 
 
-def _score_cascade(store: Store, screening: list[str]) -> CascadeLoss | None:
-    """Loss by stage among the records that gold includes at the last screening stage with gold."""
-    last = [name for name in screening if _has_gold(store, name)][-1]
-    upto = screening[: screening.index(last) + 1]
-    ids = [row[0] for row in store.rows("select record_id from current_gold where stage = ? and decision = 'include'", [last])]
-    columns: dict[str, list[bool]] = {}
-    names: list[str] = []
-    held: set[str] = set()
-    for stage in upto:
-        states = dict(store.rows(_model_states(stage)))
-        if any(states.get(record_id) == "pending" for record_id in ids):
-            return None
-        if stage == "full_text":
-            names.append("retrieval")
-            columns["retrieval"] = [(key in held and key not in states) or states.get(key) != "not retrieved" for key in ids]
-        names.append(stage)
-        # a record that waits for a person at an earlier stage never reached this one: it is kept, not lost
-        columns[stage] = [(key in held and key not in states) or states.get(key) in KEPT for key in ids]
-        held |= {key for key in ids if states.get(key) == "referred"}
-    schema = {"record_id": _TEXT, **dict.fromkeys(columns, pl.Boolean)}
-    frame = pl.DataFrame({"record_id": ids, **columns}, schema=schema)
-    return cascade_loss(frame, names)
-
-
-def _score_fields(review: Review, store: Store) -> dict[str, Estimate]:
-    if not review.protocol.stages.extraction:
-        return {}
-    readers = review.protocol.stages.extraction.readers
-    scores = {}
-    for spec in review.protocol.fields:
-        rows = store.rows(
-            "select g.record_id, g.value, e.value, e.error is not null from current_gold_fields g "
-            "join extracted e on e.record_id = g.record_id and e.field = g.field and e.reader = ? where g.field = ?",
-            [readers[0], spec.name],
-        )
-        pairs = [
-            Pair(
-                record_id=row[0],
-                gold=json.loads(row[1]),
-                value=json.loads(row[2]) if row[2] is not None else None,
-                invalid=row[3],
-            )
-            for row in rows
-        ]
-        scores[spec.name] = score_field(spec, pairs, normalised_match)
-    return scores
-
-
 def _store(store: Store, scores: Scores) -> None:
     run_id = store.value("select run_id from runs order by seq desc limit 1")
     rows = [
         (stage.stage, estimate) for stage in scores.stages for estimate in [*stage.metrics, *stage.ranking, stage.reliability]
     ]
     if scores.cascade:
-        rows.append(("cascade", scores.cascade.end_to_end))
-        rows += [(f"cascade {item.stage}", item.loss) for item in scores.cascade.stages]
-    rows += [(f"field {name}", estimate) for name, estimate in scores.fields.items()]
+        rows.append(("cascade", scores.cascade.loss.end_to_end))
+        rows += [(f"cascade {item.stage}", item.loss) for item in scores.cascade.loss.stages]
+        if scores.cascade.extraction:
+            rows += [("cascade", scores.cascade.extraction.extraction_yield), ("cascade", scores.cascade.extraction.complete)]
+    rows += [(f"field {name}", estimate) for name, estimate in scores.fields.scores.items()]
     common = {"at_time": now(), "run_id": run_id}
     store.append("estimates", [{**common, "scope": scope, **estimate.model_dump()} for scope, estimate in rows])

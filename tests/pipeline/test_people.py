@@ -192,13 +192,19 @@ def test_scores_join_by_id_count_referred_as_positive_and_say_what_was_left_out(
     assert reports.left_out["did not reach this stage"] == 1
     assert reports.left_out["not retrieved"] == 1
     assert scores.cascade is not None
-    assert [(item.stage, item.recall.value) for item in scores.cascade.stages] == [
+    assert [(item.stage, item.recall.value) for item in scores.cascade.loss.stages] == [
         ("title_abstract", 0.75), ("retrieval", pytest.approx(2 / 3)), ("full_text", 1.0),
     ]  # fmt: skip
-    assert scores.cascade.end_to_end.value == 0.5
-    assert scores.fields["people"].value == 1.0
-    assert scores.fields["outcomes"].value == 0.5
-    assert scores.fields["dose"].value is None
+    assert scores.cascade.loss.end_to_end.value == 0.5
+    assert scores.fields.scores["people"].value == 1.0
+    assert scores.fields.scores["outcomes"].value == 0.5
+    assert scores.fields.scores["dose"].value is None
+    assert scores.fields.counts["outcomes"].wrong == 1
+    assert scores.cascade.extraction is not None
+    assert scores.cascade.extraction.coverage.value == 1.0
+    assert scores.cascade.extraction.correctness.value == 0.5
+    assert scores.cascade.extraction.extraction_yield.value == pytest.approx(0.25)
+    assert scores.cascade.with_gold_at["full_text"].value == 0.5
     assert stored == [("full_text", "recall", 1.0), ("title_abstract", "recall", 0.8)]
 
 

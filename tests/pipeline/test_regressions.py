@@ -244,7 +244,7 @@ def test_scores_do_not_count_people_or_lose_what_waits(folder: ReviewFolder) -> 
         scores = score_review(review, store)
     assert scores.stages[0].left_out == {"decided by a person": 1}
     assert scores.cascade is not None
-    assert scores.cascade.end_to_end.value == 0.5  # a was passed on, and then excluded: it is lost
+    assert scores.cascade.loss.end_to_end.value == 0.5  # a was passed on, and then excluded: it is lost
 
 
 def test_gold_without_includes_is_undefined_and_contradictions_are_refused(folder: ReviewFolder) -> None:
@@ -256,7 +256,7 @@ def test_gold_without_includes_is_undefined_and_contradictions_are_refused(folde
     with review.open() as store:
         scores = score_review(review, store)
         assert scores.cascade is not None
-        assert scores.cascade.end_to_end.value is None
+        assert scores.cascade.loss.end_to_end.value is None
     path = folder.table(
         "c.csv", [{"record_id": "r1", "title_abstract": "include"}, {"record_id": "r1", "title_abstract": "exclude"}]
     )

@@ -3,9 +3,9 @@
 import importlib
 import pkgutil
 
-from litcascade.eval.metrics.base import METRICS, Measure, MetricSpec, metric, parse_measure
+from litcascade.eval.metrics.base import METRICS, Measure, MetricSpec, caution_of, metric, parse_measure
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["METRICS", "Measure", "MetricSpec", "metric", "parse_measure"]
+__all__ = ["METRICS", "Measure", "MetricSpec", "caution_of", "metric", "parse_measure"]

@@ -30,6 +30,7 @@ class MetricSpec:
     parameter: tuple[str, float] | None
     caution: str
     compute: Callable[..., Estimate]
+    raters_only: bool = False
 
 
 METRICS: Registry[MetricSpec] = Registry("metric")
@@ -46,11 +47,12 @@ def metric(
     undefined: str,
     parameter: tuple[str, float] | None = None,
     caution: str = "",
+    raters_only: bool = False,
 ) -> Callable[[F], F]:
     """Register the decorated function as a metric. It takes a Confusion or a Ranking, and the parameter if there is one."""
 
     def file(function: F) -> F:
-        spec = MetricSpec(name, kind, formula, source, low, high, undefined, parameter, caution, function)
+        spec = MetricSpec(name, kind, formula, source, low, high, undefined, parameter, caution, function, raters_only)
         METRICS.register(name)(spec)
         return function
 
@@ -96,3 +98,9 @@ def parse_measure(text: str) -> Measure:
     if letter == "r" and value > 1:
         raise InputError(f"metric '{name}' needs a recall r from 0 to 1 after the @ (got '{given}')")
     return Measure(spec, value)
+
+
+def caution_of(measure: str) -> str | None:
+    """What to beware of in a measure that misleads on unequal classes, for a note beside its value; None for others."""
+    spec = next((spec for name, spec in METRICS if name == measure.partition("@")[0]), None)
+    return spec.caution if spec and "misleading" in spec.caution else None

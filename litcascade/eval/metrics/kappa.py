@@ -13,6 +13,7 @@ from litcascade.eval.metrics.base import metric
     low=-1,
     high=1,
     undefined="for an empty table, or where both use one class only",
+    raters_only=True,
     caution="for two fallible raters only; against gold use MCC or WMCC",
 )
 def kappa(c: Confusion) -> Estimate:
