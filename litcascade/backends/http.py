@@ -60,15 +60,22 @@ class HttpBackend:
 
     async def engine(self) -> str:
         """`vllm VERSION` where the server says so, else the dialect's name."""
-        served = await self.served_models()
+        served, url = await self.served_models()
         if self.spec.model not in served:
             raise BackendError(
-                f"{self._endpoints[0].url} does not serve '{self.spec.model}' but {', '.join(served) or 'nothing'}; "
+                f"{url} does not serve '{self.spec.model}' but {', '.join(served) or 'nothing'}; "
                 f"mend model under [models.{self.name}]",
                 fatal=True,
             )
-        root = self._endpoints[0].url.removesuffix("/v1")
+        root = url.removesuffix("/v1")
         status, body = await self._get(f"{root}/version")
+        for pause in (0.5, 1.0, 2.0):
+            if status < 500:
+                break
+            await asyncio.sleep(pause * self.pause)
+            status, body = await self._get(f"{root}/version")
+        if status >= 500:
+            raise BackendError(f"{root}/version answers HTTP {status}: the engine cannot be told; try again", fatal=True)
         try:
             version = json.loads(body).get("version") if status == 200 else None
         except (ValueError, AttributeError):
@@ -79,15 +86,24 @@ class HttpBackend:
         """What the protocol says: servers do not tell the revision of their weights."""
         return self.spec.revision
 
-    async def served_models(self) -> list[str]:
-        """Names of the models that the first endpoint serves."""
-        status, body = await self._get(f"{self._endpoints[0].url}/models")
+    async def served_models(self) -> tuple[list[str], str]:
+        """Names of the models that the first endpoint that answers serves, and its address."""
+        fault: BackendError | None = None
+        for endpoint in self._endpoints:
+            try:
+                return await self._models_at(endpoint.url), endpoint.url
+            except BackendError as error:
+                fault = fault or error
+        raise fault or BackendError("there are no endpoints", fatal=True)
+
+    async def _models_at(self, url: str) -> list[str]:
+        status, body = await self._get(f"{url}/models")
         if status != 200:
-            raise BackendError(f"{self._endpoints[0].url}/models answered HTTP {status}", fatal=status in (401, 403, 404))
+            raise BackendError(f"{url}/models answered HTTP {status}", fatal=True)
         try:
             return [str(item["id"]) for item in json.loads(body)["data"]]
         except (ValueError, KeyError, TypeError):
-            raise BackendError(f"{self._endpoints[0].url} is no OpenAI-compatible server", fatal=True) from None
+            raise BackendError(f"{url} is no OpenAI-compatible server", fatal=True) from None
 
     async def ask(self, requests: Sequence[Request]) -> AsyncGenerator[Came, None]:
         """Put all requests at once, bounded by the limiter; yield replies as they come."""
@@ -121,11 +137,13 @@ class HttpBackend:
             if outcome.fatal:
                 return request.key, BackendError(outcome.words, fatal=True, attempts=attempt + 1)
             last = outcome.words
+            if not outcome.again:  # a wall in front of this one request: the others may pass
+                break
             self.limiter.overloaded()
             if attempt < self.spec.retries:
                 await asyncio.sleep(backoff(attempt, self.pause, outcome.retry_after))
         self._failures_in_row += 1
-        return request.key, BackendError(last, attempts=self.spec.retries + 1)
+        return request.key, BackendError(last, attempts=attempt + 1)
 
     async def _try(self, request: Request) -> "Reply | _Failed":
         endpoint = min(self._endpoints, key=lambda e: (e.rests_until > time.monotonic(), e.in_flight))
@@ -157,7 +175,7 @@ class HttpBackend:
         if said.status in RETRIED or said.status >= 500:
             endpoint.failed(self.pause)
             return _Failed(words, retry_after=_seconds(said.retry_after))
-        return _Failed(words, fatal=True)
+        return _Failed(words, fatal=said.status == 401, again=False)
 
     async def _post(self, endpoint: _Endpoint, request: Request) -> tuple[dict[str, Any], str]:
         session = self._open()
@@ -223,6 +241,7 @@ class _Failed:
     words: str
     fatal: bool = False
     retry_after: float | None = None
+    again: bool = True
 
 
 def _constraint(shape: LabelShape, dialect: str) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def trace(
     from litcascade.cli.tracing import show_trace
     from litcascade.pipeline.review import open_review
 
-    show_trace(open_review(review), record, prompts, json_out)
+    raise typer.Exit(show_trace(open_review(review), record, prompts, json_out))
 
 
 @app.command()
@@ -216,6 +216,7 @@ def score(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
 @app.command()
 def report(
     kit: Annotated[Path | None, typer.Option("--kit", help="Write the reporting kit to this file (.md, .csv or .tex).")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
@@ -224,7 +225,7 @@ def report(
     from litcascade.pipeline.review import open_review
 
     if kit is not None:
-        write_kit(open_review(review), kit)
+        write_kit(open_review(review), kit, force)
     else:
         show_report(open_review(review), json_out)
 
@@ -270,6 +271,7 @@ def plan(
 def export(
     what: Annotated[str, typer.Argument(help="records, queue, extractions, errors or replies.")],
     file: Annotated[Path, typer.Argument(help="File to write; for records the ending (.ris, .csv) is the format.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     review: ReviewOption = HERE,
 ) -> None:
     """Write records with decisions, the queue for people, extractions, errors, or the recorded replies."""
@@ -279,7 +281,7 @@ def export(
 
     opened = open_review(review)
     with opened.open() as store:
-        count = write(opened, store, what, file)
+        count = write(opened, store, what, file, force=force)
     _say(f"wrote {count} row(s) to {file}")
 
 

@@ -77,13 +77,24 @@ def plan(
 
 
 def _from_review(folder: Path, excluded: int | None, found: int | None) -> tuple[int, int]:
+    """What the review knows: exclusions of the first stage, and relevant records confirmed by a person or by gold."""
     from litcascade.pipeline.review import open_review
 
     review = open_review(folder)
-    stage = next(name for name, _ in review.protocol.stages.items())
+    screening = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
     with review.open(read_only=True) as store:
-        states = dict(store.rows(f"select state, count(*) from {stage} group by state"))
-    known_excluded, known_found = states.get("excluded", 0), states.get("included", 0)
-    if not known_excluded or not known_found:
-        raise InputError(f"{stage} has no exclusions and inclusions yet; run first, or give --excluded and --found")
-    return excluded if excluded is not None else known_excluded, found if found is not None else known_found
+        if excluded is None:
+            excluded = store.value(f"select count(*) from {screening[0]} where state = 'excluded'")
+        if found is None:
+            last = screening[-1]
+            found = store.value(
+                f"select count(*) from {last} s left join current_gold g on g.record_id = s.record_id and g.stage = '{last}' "
+                "where s.state = 'included' and (g.decision = 'include' or s.decided_by <> 'model')"
+            )
+    if not excluded:
+        raise InputError("nothing is excluded yet, so there is nothing to audit; run first, or give --excluded")
+    if not found:
+        raise InputError(
+            "no included record is confirmed by a person or by gold; give --found (what a model includes is not found)"
+        )
+    return excluded, found

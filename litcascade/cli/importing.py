@@ -19,6 +19,7 @@ from litcascade.pipeline.importing import (
     import_texts,
 )
 from litcascade.pipeline.review import open_review
+from litcascade.pipeline.run import require_amendment
 from litcascade.registry import nearest
 from litcascade.report import Table
 
@@ -44,6 +45,7 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bo
             elif kind == "gold":
                 receipt = import_gold(review, store, path)
             elif kind == "decisions":
+                require_amendment(review, store)
                 receipt = import_decisions(review, store, path, by)
             else:
                 receipt = import_causes(store, path, by)

@@ -91,11 +91,13 @@ def show_report(review: Review, json_out: bool, *, scores_only: bool = False) ->
         typer.echo("nothing to score: import gold labels with `litcascade import FILE --as gold`")
 
 
-def write_kit(review: Review, path: Path) -> None:
+def write_kit(review: Review, path: Path, force: bool) -> None:
     """Write the reporting kit."""
+    from litcascade.pipeline.exporting import require_free
     from litcascade.pipeline.kit import kit_tables
     from litcascade.report.kit import as_file
 
+    require_free(review, path, force)
     as_file([], path.name)  # an unknown ending is told before anything is computed
     with review.open() as store:
         scores = score_review(review, store)

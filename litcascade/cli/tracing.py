@@ -9,7 +9,7 @@ from litcascade.cli.show import print_json
 from litcascade.pipeline.binding import bind, identify, make_backends
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
-from litcascade.pipeline.run import require_amendment
+from litcascade.pipeline.run import require_amendment, store_protocol, store_versions
 from litcascade.pipeline.subjects import load_subjects
 from litcascade.pipeline.tracing import StageTrace, require_record, trace_record
 from litcascade.report import inert
@@ -17,17 +17,22 @@ from litcascade.schemas import Answer
 from litcascade.store import Store
 
 
-def show_trace(review: Review, record_id: str, prompts: bool, json_out: bool) -> None:
-    """Trace a record through all stages it reaches and print what happened."""
+def show_trace(review: Review, record_id: str, prompts: bool, json_out: bool) -> int:
+    """Trace a record through all stages it reaches, print what happened, and return the exit code (3: no reply came)."""
     with review.open() as store:
         require_record({row[0] for row in store.rows("select record_id from records")}, record_id)
         require_amendment(review, store)
         traces = asyncio.run(_trace(review, store, record_id))
     if json_out:
         print_json({"record": record_id, "stages": traces})
-        return
+        return _code(traces)
     for trace, standing in traces:
         _print(trace, standing, prompts)
+    return _code(traces)
+
+
+def _code(traces: "list[tuple[StageTrace, Standing]]") -> int:
+    return 3 if any(standing[0] == "pending" for _, standing in traces) else 0
 
 
 Standing = tuple[str, str | None]
@@ -44,11 +49,16 @@ async def _trace(review: Review, store: Store, record_id: str) -> list[tuple[Sta
     traces: list[tuple[StageTrace, Standing]] = []
     try:
         bound = bind(review, await identify(review.protocol, backends), store)
+        store_protocol(review, store)
+        store_versions(store, "trace", bound)
         recorder = Recorder(store, "trace")
         for item in bound:
             subject = load_subjects(store, item.stage.name, [record_id])[0]
             standing = _standing(store, item.stage.name, record_id)
-            if standing is None or standing[0] == "not retrieved":
+            if standing is None:
+                break
+            if standing[0] == "not retrieved":
+                traces.append((StageTrace(item.stage.name, pending="there is no full text of it yet"), standing))
                 break
             trace = await trace_record(item, subject, backends, recorder, keep=standing[0] == "pending")
             traces.append((trace, _standing(store, item.stage.name, record_id) or standing))
@@ -72,7 +82,7 @@ def _print(trace: StageTrace, standing: Standing, prompts: bool) -> None:
     for reading in trace.readings.values():
         typer.echo(f"-- {reading.reader} reads: {_outcome(reading.outcome)}")
     if trace.pending:
-        typer.echo(f"=> no reply, the record stays pending: {inert(trace.pending)}")
+        typer.echo(f"=> {standing[0]}: {inert(trace.pending)}")
     elif trace.verdict:
         why = ": ".join(part for part in (trace.verdict.code, trace.verdict.reason) if part)
         typer.echo(f"=> model: {trace.verdict.state.value}" + (f" ({inert(why, 300)})" if why else ""))

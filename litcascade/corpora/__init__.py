@@ -1,6 +1,16 @@
 """Files in and out: exports of records, labels, full texts."""
 
-from litcascade.corpora import pdf_texts, ris, table, xml_texts  # noqa: F401  (importing registers the readers)
+from litcascade.corpora import (  # noqa: F401  (importing registers the readers)
+    bibtex,
+    endnote_xml,
+    nbib,
+    pdf_texts,
+    pubmed_xml,
+    ris,
+    table,
+    wos,
+    xml_texts,
+)
 from litcascade.corpora.readers import READERS, read_records
 from litcascade.corpora.receipt import Parsed, Receipt, SetAside
 

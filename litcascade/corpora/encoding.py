@@ -1,6 +1,7 @@
 """Bytes to text: byte-order mark first, then strict UTF-8, then the code pages exports are really written in."""
 
 import codecs
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,7 +67,8 @@ def decode(raw: bytes) -> Decoded:
         pass
     bare = _bare_utf16(raw)
     if bare:
-        return Decoded(raw.decode(bare), bare)
+        with contextlib.suppress(UnicodeDecodeError):  # what only looks like UTF-16 is read as bytes
+            return Decoded(raw.decode(bare), bare)
     return _mixed(raw)
 
 

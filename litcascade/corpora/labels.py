@@ -55,6 +55,7 @@ class Choice:
     who: str | None
     criterion: str | None
     note: str | None
+    criteria: str | None = None
 
 
 def read_decision(cell: str) -> Decision | None:
@@ -113,10 +114,10 @@ def read_labels(path: Path) -> list[Label]:
     return labels
 
 
-def _refuse_contradictions(path: Path, seen: dict[tuple[str, str], set[str]], labels: Sequence[Label | Choice]) -> None:
+def _refuse_contradictions(path: Path, seen: dict[tuple[str, str], set[str]], labels: Sequence[Label]) -> None:
     for label in labels:
         told = seen.setdefault((label.record_id, label.stage), set())
-        told.add(label.decision or "unsure")
+        told.add(label.decision)
         if len(told) > 1:
             raise InputError(
                 f"{path}: record {label.record_id} is both {' and '.join(sorted(told))} at {label.stage}; keep one row"
@@ -174,12 +175,8 @@ def read_choices(path: Path) -> list[Choice]:
             raise InputError(f"{path}: line {line}: {error}; use include, exclude, unsure or blank") from None
         if decision or unsure:
             who, criterion, note = (row.get(key, "").strip() or None for key in ("who", "criterion", "note"))
-            choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note))
-    by_person: dict[str | None, list[Choice]] = {}
-    for choice in choices:
-        by_person.setdefault(choice.who, []).append(choice)
-    for theirs in by_person.values():
-        _refuse_contradictions(path, {}, theirs)
+            version = row.get("criteria", "").strip() or None
+            choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note, version))
     return choices
 
 

@@ -12,7 +12,7 @@ _TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{2}-(?:\s(.*))?$")
 _LOOSE_TAG = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{1,2}-(?:\s(.*))?$")
 _TITLE, _ABSTRACT = ("TI", "T1", "CT", "BT"), ("AB", "N2")
 _JOURNAL, _YEAR = ("JO", "JF", "T2", "JA", "J2"), ("PY", "Y1", "DA")
-_KEPT_APART = {"AU", "A1", "A2", "A3", "A4", "KW", "UR", "L1", "L2"}
+_PUBMED = {"PubMed", "MEDLINE", "Medline", "NLM"}
 
 
 class _Entry:
@@ -22,6 +22,13 @@ class _Entry:
         self.tags: dict[str, list[str]] = defaultdict(list)
         self.tags["TY"].append(kind)
         self.last = "TY"
+
+    def take(self, tag: str | None, value: str) -> None:
+        """A tagged line, or one that goes on with the tag before it."""
+        if tag:
+            self.add(tag, value)
+        elif value:
+            self.continue_line(value)
 
     def add(self, tag: str, value: str) -> None:
         self.tags[tag].append(value)
@@ -48,7 +55,7 @@ def read_ris(text: str, stem: str) -> Parsed:
             "year": _first(entry, _YEAR),
             "journal": _first(entry, _JOURNAL),
             "doi": _first(entry, ("DO", "M3", "UR")) if not tags.get("DO") else tags["DO"][0],
-            "pmid": _first(entry, ("AN",)) if _first(entry, ("DB",)) in ("PubMed", "MEDLINE", "Medline") else None,
+            "pmid": _first(entry, ("AN",)) if {*tags.get("DB", []), *tags.get("DP", [])} & _PUBMED else None,
             "url": _first(entry, ("UR", "L2")),
             "kind": _first(entry, ("TY",)),
         }
@@ -60,15 +67,17 @@ def read_ris(text: str, stem: str) -> Parsed:
 def _lines(text: str) -> Iterator[tuple[int, str, str | None, str]]:
     """Every line as (number, line, tag or None, value).
 
-    Two blanks stand before the dash of a tag; a file whose start tags have one is read by its own habit. A line with text
-    behind an end tag is a wrapped line of text, not the end of a record.
+    Two blanks stand before the dash of a tag; a record whose start tag has one is read by its own habit. With one blank,
+    text behind an end tag is a wrapped line, not the end of a record.
     """
-    lines = re.split(r"\r\n|\n|\r", text.replace("\ufeff", ""))
-    pattern = _TAG if any(line.lstrip().startswith("TY  -") for line in lines) else _LOOSE_TAG
-    for number, line in enumerate(lines, start=1):
+    pattern = _TAG
+    for number, line in enumerate(re.split(r"\r\n|\n|\r", text.replace("\ufeff", "")), start=1):
+        start = _LOOSE_TAG.match(line)
+        if start and start.group(1) == "TY":
+            pattern = _TAG if _TAG.match(line) else _LOOSE_TAG
         match = pattern.match(line)
         tag, value = (match.group(1), (match.group(2) or "").strip()) if match else (None, line.strip())
-        if tag == "ER" and value:
+        if tag == "ER" and value and pattern is _LOOSE_TAG:
             tag, value = None, line.strip()
         yield number, line, tag, value
 
@@ -82,13 +91,13 @@ def _entries(text: str, parsed: Parsed) -> Iterator[_Entry]:
                 yield entry
             entry = _Entry(number, value)
         elif tag == "ER":
+            if value:
+                parsed.set_aside.append(SetAside(number, "stands behind an end tag", line))
             if entry:
                 yield entry
             entry = None
-        elif entry and tag:
-            entry.add(tag, value)
-        elif entry and value:
-            entry.continue_line(value)
+        elif entry:
+            entry.take(tag, value)
         elif value or tag:
             parsed.set_aside.append(SetAside(number, "stands outside any record", line))
     if entry:

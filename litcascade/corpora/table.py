@@ -27,6 +27,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     ),
     "title": (
         "title",
+        "titles",
+        "title primary",
         "article title",
         "document title",
         "primary_title",
@@ -46,10 +48,21 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "description",
         "abstract text",
     ),
-    "authors": ("authors", "author", "author(s)", "author names", "author full names", "au", "first_authors"),
+    "authors": (
+        "authors",
+        "author/s",
+        "authors, primary",
+        "author",
+        "author(s)",
+        "author names",
+        "author full names",
+        "au",
+        "first_authors",
+    ),
     "year": ("year", "publication year", "publication_year", "published year", "py", "date", "pub year"),
     "journal": (
         "journal",
+        "periodical full",
         "source title",
         "publication title",
         "journal/book",
@@ -62,7 +75,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "doi": ("doi", "do", "di", "digital object identifier"),
     "pmid": ("pmid", "pubmed id", "pubmed_id", "accession number (pubmed)"),
     "url": ("url", "link", "urls", "ur"),
-    "kind": ("type", "document type", "item type", "publication type", "ty"),
+    "kind": ("kind", "type", "document type", "item type", "publication type", "ty"),
 }
 
 
@@ -149,6 +162,9 @@ def read_csv(text: str, stem: str) -> Parsed:
     for position, ((_, row), record_id) in enumerate(zip(rows, ids, strict=True), start=1):
         fields = {field: row[index] for field, index in columns.items()}
         authors = re.split(r"\s*;\s*|\n", fields.pop("authors", "") or "")
+        if "\n" in (fields.get("title") or "").strip():
+            words = "the title holds a line break; look for a stray quotation mark that joined two rows"
+            parsed.repairs.append(f"record {record_id}: {words}")
         source = {name: cell for name, cell in zip(header, row, strict=True) if cell != ""}
         parsed.records.append(build(record_id, fields, authors, position, source))
     return parsed

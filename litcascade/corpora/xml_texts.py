@@ -59,11 +59,16 @@ def read_tei(raw: bytes) -> Body:
         return root
     header = root.find(f"{_TEI}teiHeader")
     title = flat(header.find(f".//{_TEI}titleStmt/{_TEI}title")) if header is not None else ""
-    doi = next((flat(idno) for idno in root.iter(f"{_TEI}idno") if (idno.get("type") or "").upper() == "DOI"), None)
+    own = header.iter(f"{_TEI}idno") if header is not None else ()  # a DOI behind the header is that of a cited paper
+    doi = next((flat(idno) for idno in own if (idno.get("type") or "").upper() == "DOI"), None)
     body = root.find(f".//{_TEI}body")
     sections = [] if body is None else [s for node in [body, *body.iter(f"{_TEI}div")] if (s := _tei_section(node))]
-    tables = [figure for figure in root.iterfind(f".//{_TEI}figure") if figure.find(f"{_TEI}table") is not None]
-    sections += [Section(heading=flat(table.find(f"{_TEI}head")) or "Table", text=_tei_table(table)) for table in tables]
+    for annex in root.iterfind(f".//{_TEI}back//{_TEI}div"):
+        if annex.get("type") not in ("references", "acknowledgement", "funding") and annex.find(f"{_TEI}listBibl") is None:
+            sections += [section for section in [_tei_section(annex)] if section]
+    sections += [
+        Section(heading=flat(f.find(f"{_TEI}head")) or "Figure", text=_tei_figure(f)) for f in root.iter(f"{_TEI}figure")
+    ]
     references = sum(1 for _ in root.iterfind(f".//{_TEI}listBibl/{_TEI}biblStruct"))
     return Body(
         title=title or None,
@@ -81,9 +86,11 @@ def _tei_section(node: etree._Element) -> Section | None:
     return Section(heading=flat(node.find(f"{_TEI}head")) or None, text=text) if text else None
 
 
-def _tei_table(figure: etree._Element) -> str:
+def _tei_figure(figure: etree._Element) -> str:
+    """Caption, rows and notes of a figure or table."""
     rows = [" | ".join(flat(cell) for cell in row.iterfind(f"{_TEI}cell")) for row in figure.iter(f"{_TEI}row")]
-    return "\n".join([flat(figure.find(f"{_TEI}figDesc")), *rows]).strip()
+    notes = [flat(note) for note in figure.iterfind(f"{_TEI}note")]
+    return "\n".join(part for part in [flat(figure.find(f"{_TEI}figDesc")), *rows, *notes] if part)
 
 
 @TEXT_READERS.register("jats")
@@ -98,14 +105,23 @@ def read_jats(raw: bytes) -> Body:
     meta = root.find(".//article-meta")
     title = flat(meta.find("title-group/article-title")) if meta is not None else ""
     doi = flat(meta.find("article-id[@pub-id-type='doi']")) if meta is not None else ""
-    abstract = next((_blocks(node) for node in meta.iterfind("abstract")), "") if meta is not None else ""
+    abstract = _jats_abstracts(meta) if meta is not None else ""
     body = root.find(".//body")
     sections = list(_jats_sections(body, 0)) if body is not None else []
-    sections += [
-        Section(heading="Table", text=text) for table in root.iterfind("floats-group//table-wrap") if (text := _block(table))
-    ]
+    for floating in [*root.iterfind("floats-group/*"), *root.iterfind("floats-group//table-wrap")]:
+        text = _block(floating)
+        sections += [Section(heading=flat(floating.find("label")) or "Table", text=text)] if text else []
+        floating.clear()
+    for appendix in [*root.iterfind(".//back//app"), *root.iterfind(".//back/sec")]:
+        sections += list(_jats_sections(appendix, 1))
     references = sum(1 for _ in root.iterfind(".//ref-list//ref"))
     return Body(title=title or None, doi=doi or None, abstract=abstract or None, sections=tuple(sections), references=references)
+
+
+def _jats_abstracts(meta: etree._Element) -> str:
+    """All abstracts, the main one (without a type) first: some journals print a teaser before it."""
+    nodes = sorted(meta.iterfind("abstract"), key=lambda node: node.get("abstract-type") is not None)
+    return "\n".join(text for text in (_blocks(node) for node in nodes) if text)
 
 
 def _jats_sections(node: etree._Element, depth: int) -> Iterator[Section]:

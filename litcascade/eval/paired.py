@@ -7,9 +7,9 @@ import polars as pl
 from scipy import stats
 
 from litcascade.errors import InputError
-from litcascade.eval.confusion import POSITIVE_STATES, Confusion
+from litcascade.eval.confusion import POSITIVE_STATES, Confusion, as_text, require_ids
 from litcascade.eval.estimate import Estimate
-from litcascade.eval.intervals import REPEATS
+from litcascade.eval.intervals import REPEATS, check_settings, half_samples
 from litcascade.eval.metrics.wmcc import wmcc, wmcc_array
 from litcascade.schemas import Frozen
 
@@ -41,14 +41,14 @@ class Comparison(Frozen):
 
 def pairs_of(frame: pl.DataFrame) -> Pairs:
     """Count a frame with `record_id`, `gold`, `state_a`, `state_b`; anything odd is an `InputError`."""
+    frame = as_text(frame, ("record_id", "gold", "state_a", "state_b"))
     known = pl.col("gold").is_in(["include", "exclude"])
     for side in ("state_a", "state_b"):
         known = known & pl.col(side).is_in([*POSITIVE_STATES, "excluded"])
     odd = frame.filter(~known.fill_null(False))
     if odd.height:
         raise InputError(f"record '{odd['record_id'][0]}' was not judged by both systems, or has no gold ({odd.height} such)")
-    if frame["record_id"].n_unique() != frame.height:
-        raise InputError("an id stands twice in the table to compare")
+    require_ids(frame)
     a, b = (frame[side].is_in(POSITIVE_STATES).to_numpy().astype(int) for side in ("state_a", "state_b"))
     gold = (frame["gold"] == "include").to_numpy()
     table = np.zeros((2, 2, 2), dtype=int)
@@ -72,8 +72,8 @@ def compare(pairs: Pairs, rng: np.random.Generator, *, weight: float = 10.0, pop
         difference = Estimate(metric=name, value=None, n=a.n, note=a.note or b.note)
         return Comparison(difference=difference, p_recall=p_recall, p_accuracy=p_all)
     cells = np.array([*pairs.yes[0], *pairs.yes[1], *pairs.no[0], *pairs.no[1]]) + 1
-    halves = rng.multivariate_hypergeometric(cells, int(cells.sum()) // 2, size=repeats).astype(float)
-    values = _of_halves(halves, weight)
+    check_settings(a.n, population, alpha, repeats)
+    values = _of_halves(half_samples(cells, rng, repeats), weight)
     values = values[~np.isnan(values)]
     found = a.value - b.value
     if len(values) < 0.9 * repeats:

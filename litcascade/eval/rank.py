@@ -7,6 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from litcascade.errors import InputError
+from litcascade.eval.confusion import as_text, require_ids
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -53,8 +54,11 @@ def ranking_of(frame: pl.DataFrame) -> Ranking:
 
     Unknown labels, NaN, scores outside [0, 1] and repeated ids are an `InputError`.
     """
-    if frame["record_id"].n_unique() != frame.height:
-        raise InputError("an id stands twice in the table to rank")
+    frame = as_text(frame, ("record_id", "gold"))
+    if "score" not in frame.columns or not (frame["score"].dtype.is_numeric() or frame["score"].dtype == pl.Null):
+        raise InputError("the table to rank has no column 'score' of numbers")
+    frame = frame.with_columns(pl.col("score").cast(pl.Float64))
+    require_ids(frame)
     odd = frame.filter(~pl.col("gold").is_in(["include", "exclude"]).fill_null(False))
     if odd.height:
         raise InputError(f"record '{odd['record_id'][0]}' has gold '{odd['gold'][0]}', which is neither include nor exclude")

@@ -68,7 +68,7 @@ def best_by_weight(confusions: Mapping[str, Confusion], low: float = 1.0, high: 
         return []
     spans: list[Span] = []
     at = low
-    leader = _leader(able, at)
+    leader = _leader(able, at * (1 + 1e-6))  # two that tie at the very start are told apart just above it
     while True:
         turns = [(w, name) for name, c in able.items() if name != leader for w in crossovers(able[leader], c, at, high) if w > at]
         following = min(turns, default=None)

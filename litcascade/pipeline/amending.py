@@ -44,7 +44,7 @@ def amend(review: Review, store: Store, author: str, reason: str) -> Amendment:
     if not changes:
         raise InputError("question, notes, criteria and fields are as they were; there is nothing to amend")
     amendment_id = f"amendment-{uuid.uuid4().hex[:12]}"
-    touched = _touched(store, changes)
+    touched = _touched(store, review.protocol, changes)
     with store.transaction():
         kept = json.dumps([vars(change) for change in changes], ensure_ascii=False)
         row = {"amendment_id": amendment_id, "at_time": now(), "author": author, "reason": reason, "changes": kept}
@@ -79,19 +79,21 @@ def differences(old: Protocol, new: Protocol) -> list[Change]:
     return changes
 
 
-def _touched(store: Store, changes: list[Change]) -> list[tuple[str, str]]:
+def _touched(store: Store, new: Protocol, changes: list[Change]) -> list[tuple[str, str]]:
     """The standing decisions that the changes touch: (adjudication id, why).
 
     An exclusion that names its criterion stands as long as that criterion and the question stand; any other decision
     at a stage is touched by every change there.
     """
     rows = store.rows(
-        "select adjudication_id, stage, decision, criterion from adjudications "
+        "select adjudication_id, stage, decision, criterion, criteria_hash from adjudications "
         "where adjudication_id not in (select adjudication_id from requeued) and decision is not null "
         "qualify row_number() over (partition by record_id, stage order by seq desc) = 1"
     )
     touched = []
-    for adjudication_id, stage, decision, criterion in rows:
+    for adjudication_id, stage, decision, criterion, made_under in rows:
+        if made_under == new.criteria_hash(stage):
+            continue
         here = [change for change in changes if stage in change.stages]
         if decision == "exclude" and criterion:
             here = [change for change in here if change.what in (criterion, "question")]

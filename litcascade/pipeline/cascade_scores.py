@@ -9,7 +9,7 @@ import polars as pl
 from litcascade.eval import CascadeLoss, Estimate, cascade_loss
 from litcascade.eval.cascade import Yield, counterfactuals, extraction_yield
 from litcascade.pipeline.field_scores import FieldScores
-from litcascade.pipeline.states import KEPT, has_gold, model_states
+from litcascade.pipeline.states import KEPT, SCORED, has_gold, model_states
 from litcascade.store import Store
 
 
@@ -33,29 +33,24 @@ def score_cascade(store: Store, screening: Sequence[str], fields: FieldScores, s
     names = list(columns)
     schema = {"record_id": pl.String, **dict.fromkeys(names, pl.Boolean)}
     frame = pl.DataFrame({"record_id": ids, **columns}, schema=schema)
-    passed = frame.with_columns(pl.col(names).fill_null(False))
-    return CascadeScores(cascade_loss(passed, names), counterfactuals(frame, names), _yield(passed, names, fields, seed))
+    return CascadeScores(cascade_loss(frame, names), counterfactuals(frame, names), _yield(frame, names, fields, seed))
 
 
 def _passed(store: Store, ids: Sequence[str], stages: Sequence[str]) -> dict[str, list[bool | None]] | None:
-    """Whether each record passed each stage; None where it never reached it.
+    """Whether each record passed each stage; None where it did not come there, or where no model decided.
 
-    A record that waits for a person at an earlier stage never reached the later ones: it is kept, not lost.
+    A record that waits for a person counts as kept where it waits, and comes to no later stage; one that a person decided
+    leaves the cascade of the models there. `eval` takes both out of the later denominators, and counts them.
     """
     columns: dict[str, list[bool | None]] = {}
-    held: set[str] = set()
     for stage in stages:
         states: dict[str, str] = dict(store.rows(model_states(stage)))
         if any(states.get(key) == "pending" for key in ids):
             return None
-        kept = {key for key in ids if key in held and key not in states}
         if stage == "full_text":
-            columns["retrieval"] = [
-                True if key in kept else states[key] != "not retrieved" if key in states else None for key in ids
-            ]
-        reached = {key: state for key, state in states.items() if state != "not retrieved"}
-        columns[stage] = [True if key in kept else reached[key] in KEPT if key in reached else None for key in ids]
-        held |= {key for key in ids if states.get(key) == "referred"}
+            columns["retrieval"] = [states[key] != "not retrieved" if key in states else None for key in ids]
+        judged = {key: state in KEPT for key, state in states.items() if state in SCORED}
+        columns[stage] = [judged.get(key) for key in ids]
     return columns
 
 
@@ -64,7 +59,7 @@ def _yield(passed: pl.DataFrame, names: Sequence[str], fields: FieldScores, seed
     if fields.by_record is None or not fields.by_record.height:
         return None
     counts = fields.by_record.group_by("record_id").agg(
-        gold_values=pl.len(), given=(pl.col("given") | pl.col("right")).sum(), right=pl.col("right").sum()
+        gold_values=pl.len(), given=pl.col("given").sum(), right=pl.col("right").sum()
     )
-    frame = passed.join(counts, on="record_id", how="left").with_columns(pl.col("gold_values", "given", "right").fill_null(0))
+    frame = passed.join(counts, on="record_id", how="left")  # papers without gold fields count in R_end alone
     return extraction_yield(frame, names, np.random.default_rng(seed))

@@ -19,6 +19,7 @@ from litcascade.schemas.protocol import Budget
 from litcascade.stages import Stage, Subject
 
 OVERLAP = 2
+GRACE = 3.0
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Spent:
     cached_tokens: int = 0
     completion_tokens: int = 0
     failures: int = 0
+    on_their_way: int = 0
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -48,6 +50,10 @@ class Spent:
                 return f"the budget of {limit:g} {name} is spent"
         return None
 
+    def room(self, budget: Budget) -> int | None:
+        """How many more calls may be put beside those on their way; None: as many as there are."""
+        return None if budget.calls is None else max(0, budget.calls - self.calls - self.on_their_way)
+
 
 @dataclass
 class Stop:
@@ -55,11 +61,13 @@ class Stop:
 
     status: str | None = None
     words: str = ""
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def set(self, status: str, words: str) -> None:
         """Ask for the end; the first reason stays."""
         if self.status is None:
             self.status, self.words = status, words
+            self.asked.set()
 
 
 @dataclass
@@ -98,7 +106,10 @@ class Executor:
         self._in_flight: dict[str, asyncio.Future[Reply | BackendError]] = {}
 
     async def run(self, chunks: Iterable[Sequence[Subject]]) -> None:
-        """Work through all chunks; returns early where `stop` is set, with all finished work stored."""
+        """Work through all chunks; returns early where `stop` is set, with all finished work stored.
+
+        Once stopped nothing new is started; what is on its way is stored if it comes within `GRACE` seconds.
+        """
         running: set[asyncio.Task[None]] = set()
         try:
             for chunk in chunks:
@@ -106,16 +117,27 @@ class Executor:
                     break
                 running.add(asyncio.create_task(self._chunk(chunk)))
                 if len(running) >= OVERLAP:
-                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    _raise_first(done)
-            while running:
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                _raise_first(done)
+                    running = await self._some(running)
+            while running and not self.stop.status:
+                running = await self._some(running)
+            if running and self.stop.status != "backend":
+                _, running = await asyncio.wait(running, timeout=GRACE)
         finally:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
             await self.recorder.flush()
+
+    async def _some(self, running: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+        """Wait for a chunk to end, or for the word to stop; returns the chunks still running."""
+        word = asyncio.create_task(self.stop.asked.wait())
+        try:
+            done, _ = await asyncio.wait({*running, word}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            word.cancel()
+        ended = [task for task in running if task in done]
+        _raise_first(ended)
+        return running.difference(ended)
 
     async def _chunk(self, subjects: Sequence[Subject]) -> None:
         turn = _Round()
@@ -154,13 +176,20 @@ class Executor:
             self._in_flight.pop(key).set_result(reply)
             self._feed(turn, following, key, reply)
         groups: dict[str, list[Request]] = {}
-        for key, request in mine.items():
-            if key not in known:
-                groups.setdefault(request.via, []).append(request)
+        for request in self._affordable([request for key, request in mine.items() if key not in known]):
+            groups.setdefault(request.via, []).append(request)
         asking = [self._ask(via, requests, turn, following) for via, requests in groups.items()]
         await asyncio.gather(*asking, *(self._share(turn, following, key) for key in shared))
         await self.recorder.flush_if_due()
         return following
+
+    def _affordable(self, requests: list[Request]) -> list[Request]:
+        """Those that the budget of calls leaves room for; the others are not put, and their records stay pending."""
+        room = self.spent.room(self.budget)
+        put = requests if room is None else requests[:room]
+        self._let_go(request.key for request in requests[len(put) :])
+        self.spent.on_their_way += len(put)
+        return put
 
     def _let_go(self, keys: Iterable[str]) -> None:
         """Cancel what others wait for; they leave their records pending."""
@@ -177,16 +206,16 @@ class Executor:
                     left.discard(key)
                     self._settle(turn, following, key, came)
                     await self.recorder.flush_if_due()
-                    if self.stop.status:
-                        return
             for key in list(left):
                 left.discard(key)
                 self._settle(turn, following, key, BackendError("the engine skipped this request"))
         finally:
+            self.spent.on_their_way -= len(left)
             self._let_go(left)
 
     def _settle(self, turn: _Round, following: _Round, key: str, came: Reply | BackendError) -> None:
         self._in_flight.pop(key).set_result(came)
+        self.spent.on_their_way -= 1
         if isinstance(came, BackendError):
             self._fail(turn, key, came)
             return

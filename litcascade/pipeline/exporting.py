@@ -8,7 +8,7 @@ from litcascade.backends.recorded import write_recording
 from litcascade.corpora.writers import write_csv, write_ris, write_table
 from litcascade.errors import InputError
 from litcascade.pipeline.recorder import reply_from
-from litcascade.pipeline.review import Review
+from litcascade.pipeline.review import PROTOCOL_NAME, Review
 from litcascade.pipeline.subjects import load_records
 from litcascade.registry import Registry
 from litcascade.schemas import ModelRef
@@ -18,11 +18,21 @@ Exporter = Callable[[Review, Store, Path], int]
 EXPORTERS: Registry[Exporter] = Registry("export")
 
 
-def export(review: Review, store: Store, what: str, path: Path) -> int:
-    """Write an export; returns how many rows. The file appears whole or not at all."""
-    exporter = EXPORTERS.get(what)
+def require_free(review: Review, path: Path, force: bool) -> None:
+    """Refuse to write over the review's own files, ever, and over any file that is there unless told to."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder; name a file")
+    own = {review.store_path, review.folder / PROTOCOL_NAME, review.events_path, review.checkpoints_path}
+    if path.resolve() in {mine.resolve() for mine in own}:
+        raise InputError(f"{path}: is part of the review itself; name another file")
+    if path.exists() and not force:
+        raise InputError(f"{path}: is there already (decisions may have been filled in); name another file, or add --force")
+
+
+def export(review: Review, store: Store, what: str, path: Path, *, force: bool = False) -> int:
+    """Write an export; returns how many rows. The file appears whole or not at all."""
+    exporter = EXPORTERS.get(what)
+    require_free(review, path, force)
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: there is no such folder")
     part = path.with_name(path.name + ".part")
@@ -58,10 +68,10 @@ def export_records(review: Review, store: Store, path: Path) -> int:
 @EXPORTERS.register("queue")
 def export_queue(_: Review, store: Store, path: Path) -> int:
     """What waits for people, with an empty column `decision` to fill in and import again."""
-    header = ["record_id", "stage", "decision", "criterion", "who", "note", "why", "score", "title", "abstract"]
+    header = ["record_id", "stage", "decision", "criterion", "who", "note", "why", "score", "title", "abstract", "criteria"]
     rows = store.rows(
         "select queue.record_id, stage, '', '', '', '', concat_ws(': ', coalesce(code, state), reason), round(score, 4), "
-        "title, abstract from queue join records using (record_id) "
+        "title, abstract, criteria_hash from queue join records using (record_id) left join current_stages using (stage) "
         "order by stage desc, score desc nulls first, records.seq"
     )
     path.write_text(write_table(header, (dict(zip(header, row, strict=True)) for row in rows)), encoding="utf-8", newline="")

@@ -10,6 +10,7 @@ from litcascade.eval.fields import FieldCounts, WholeRecords, count_field, right
 from litcascade.judges import normalised_match
 from litcascade.pipeline.review import Review
 from litcascade.schemas import FieldSpec
+from litcascade.schemas.fields import is_nothing
 from litcascade.store import Store
 
 
@@ -29,33 +30,55 @@ def score_fields(review: Review, store: Store) -> FieldScores:
     spec = review.protocol.stages.extraction
     if spec is None:
         return FieldScores()
-    scores, counts, right = {}, {}, []
+    scores, counts, by_record = {}, {}, []
     for declared in review.protocol.fields:
-        pairs = _pairs(store, declared, spec.readers[0])
+        rows = _rows(store, declared, spec.readers[0])
+        pairs = [pair for pair, extracted in rows if extracted]
         scores[declared.name] = score_field(declared, pairs, normalised_match)
         counts[declared.name] = count_field(declared, pairs, normalised_match)
-        frame = right_of(declared, pairs, normalised_match)
-        given = [not pair.invalid and pair.value not in (None, [], "not reported") for pair in pairs]
-        right.append(frame.with_columns(given=pl.Series(given, dtype=pl.Boolean)))
+        by_record.append(_by_record(declared, rows))
     quotes = dict(
         store.rows(
             "select case when error is not null then 'invalid' when quote_found then 'quote found' "
             "when quote_found is null then 'not reported' else 'quote not found' end, count(*) from extracted group by 1"
         )
     )
-    by_record = pl.concat(right)
+    joined = pl.concat(by_record)
     names = [declared.name for declared in review.protocol.fields]
-    whole = whole_records(by_record.drop("given"), names) if by_record.height else None
-    return FieldScores(scores, counts, whole, quotes, by_record)
+    told = joined.filter("extracted").select("record_id", "field", "right")
+    whole = whole_records(told, names) if told.height else None
+    return FieldScores(scores, counts, whole, quotes, joined)
 
 
-def _pairs(store: Store, spec: FieldSpec, reader: str) -> list[Pair]:
+def _rows(store: Store, spec: FieldSpec, reader: str) -> list[tuple[Pair, bool]]:
+    """Every gold value of a field with what was extracted for it, and whether its record was extracted at all."""
     rows = store.rows(
-        "select g.record_id, g.value, e.value, e.error is not null from current_gold_fields g "
-        "join extracted e on e.record_id = g.record_id and e.field = g.field and e.reader = ? where g.field = ?",
+        "select g.record_id, g.value, e.value, e.error is not null, s.state = 'extracted' from current_gold_fields g "
+        "left join extraction s on s.record_id = g.record_id "
+        "left join (select * from extracted where reader = ? or fingerprint = 'person' "
+        "  qualify row_number() over (partition by record_id, field order by fingerprint = 'person' desc, seq desc) = 1) e "
+        "on e.record_id = g.record_id and e.field = g.field where g.field = ?",
         [reader, spec.name],
     )
     return [
-        Pair(record_id=key, gold=json.loads(gold), value=json.loads(value) if value is not None else None, invalid=invalid)
-        for key, gold, value, invalid in rows
+        (
+            Pair(
+                record_id=key,
+                gold=json.loads(gold),
+                value=json.loads(value) if value is not None else None,
+                invalid=bool(invalid),
+            ),
+            bool(extracted),
+        )
+        for key, gold, value, invalid, extracted in rows
     ]
+
+
+def _by_record(spec: FieldSpec, rows: list[tuple[Pair, bool]]) -> pl.DataFrame:
+    """One row a gold value: whether a value was given for it, and whether it is right; nothing was where none was extracted."""
+    pairs = [pair for pair, _ in rows]
+    frame = right_of(spec, pairs, normalised_match)
+    extracted = pl.Series([there for _, there in rows], dtype=pl.Boolean)
+    given = pl.Series([not pair.invalid and not is_nothing(spec, pair.value) for pair in pairs], dtype=pl.Boolean)
+    right = frame["right"] & extracted
+    return frame.with_columns(extracted=extracted, right=right, given=(given & extracted) | right)

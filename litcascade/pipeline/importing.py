@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from litcascade.corpora import Receipt, read_records
-from litcascade.corpora.labels import is_field_table, read_choices, read_field_labels, read_labels
+from litcascade.corpora.labels import Choice, is_field_table, read_choices, read_field_labels, read_labels
 from litcascade.corpora.texts import Known, Matcher, find_files, read_document
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
@@ -30,7 +30,7 @@ def import_records(store: Store, path: Path) -> Receipt:
     if taken:
         raise InputError(
             f"{path}: {len(taken)} id(s) are in the review already, such as '{taken[0][0]}'; "
-            "give the new records other ids, or remove them to have them made"
+            "give the new records other ids, or, where ids were made from the file's name, rename the file"
         )
     import_id = f"import-{digest[:12]}"
     with store.transaction():
@@ -146,31 +146,59 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
         return _import_values(review, store, path, by)
     choices = read_choices(path)
     require_known(store, path, {choice.record_id for choice in choices})
-    stages = dict(review.protocol.stages.items())
     adjudications: list[dict[str, object]] = []
     readings: list[dict[str, object]] = []
     for choice in choices:
-        who = choice.who or by
-        if choice.stage not in stages or choice.stage == "extraction":
-            hint = "; give values in a table record_id, field, value" if choice.stage == "extraction" else ""
-            raise InputError(f"{path}: record {choice.record_id}: '{choice.stage}' is no screening stage of this review{hint}")
-        if not who:
-            raise InputError(f"{path}: record {choice.record_id}: nobody is named; fill in the column who, or add --by NAME")
-        known = {criterion.id for criterion in review.protocol.criteria_for(choice.stage)}
-        if choice.criterion and choice.criterion not in known:
-            raise InputError(f"{path}: record {choice.record_id}: there is no criterion '{choice.criterion}' at {choice.stage}")
-        common: dict[str, object] = {"at_time": now(), "record_id": choice.record_id, "stage": choice.stage, "who": who,
-                  "decision": choice.decision, "criteria_hash": review.protocol.criteria_hash(choice.stage)}  # fmt: skip
-        reader = review.protocol.readers.get(who)
-        if reader and reader.person and who in stages[choice.stage].readers:
-            readings.append(common)
+        row, reader = _decision(review, path, choice, by)
+        if reader:
+            readings.append({**row, "who": reader, "criterion": choice.criterion, "note": choice.note})
         else:
-            adjudications.append({**common, "adjudication_id": uuid.uuid4().hex, "unsure": choice.unsure,
-                                  "criterion": choice.criterion, "note": choice.note})  # fmt: skip
+            settled = {"adjudication_id": uuid.uuid4().hex, "unsure": choice.unsure}
+            adjudications.append({**row, **settled, "criterion": choice.criterion, "note": choice.note})
+    _refuse_two_minds(path, adjudications)
+    again = [
+        {"adjudication_id": row["adjudication_id"], "at_time": now(), "reason": "decided under earlier criteria"}
+        for row in adjudications
+        if row["criteria_hash"] != review.protocol.criteria_hash(str(row["stage"]))
+    ]
     with store.transaction():
         store.append("adjudications", adjudications)
         store.append("person_readings", readings)
+        store.append("requeued", again)
     return LabelsReceipt(len(choices), dict(Counter(choice.stage for choice in choices)))
+
+
+def _decision(review: Review, path: Path, choice: Choice, by: str | None) -> tuple[dict[str, object], str | None]:
+    """The row of a decision, and the reader's name where a reader of the stage made it (whatever the case of the name).
+
+    It is kept with the version of the criteria it was made under: that of the queue it stood in, else the one in force.
+    """
+    stages = dict(review.protocol.stages.items())
+    where = f"{path}: record {choice.record_id}"
+    if choice.stage not in stages or choice.stage == "extraction":
+        hint = "; give values in a table record_id, field, value" if choice.stage == "extraction" else ""
+        raise InputError(f"{where}: '{choice.stage}' is no screening stage of this review{hint}")
+    who = choice.who or by
+    if not who:
+        raise InputError(f"{where}: nobody is named; fill in the column who, or add --by NAME")
+    known = {criterion.id for criterion in review.protocol.criteria_for(choice.stage)}
+    if choice.criterion and choice.criterion not in known:
+        raise InputError(f"{where}: there is no criterion '{choice.criterion}' at {choice.stage}")
+    names = [name for name in stages[choice.stage].readers if review.protocol.readers[name].person]
+    reader = next((name for name in names if name.casefold() == who.casefold()), None)
+    version = choice.criteria or review.protocol.criteria_hash(choice.stage)
+    row = {"at_time": now(), "record_id": choice.record_id, "stage": choice.stage, "who": who, "decision": choice.decision}
+    return {**row, "criteria_hash": version}, reader
+
+
+def _refuse_two_minds(path: Path, adjudications: list[dict[str, object]]) -> None:
+    """Two different settling decisions on one record in one file: nobody can tell which one holds."""
+    told: dict[tuple[object, object], object] = {}
+    for row in adjudications:
+        key = (row["record_id"], row["stage"])
+        word = row["decision"] or "unsure"
+        if told.setdefault(key, word) != word:
+            raise InputError(f"{path}: record {key[0]} is both {told[key]} and {word} at {key[1]}; keep one row")
 
 
 def _import_values(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
@@ -181,6 +209,9 @@ def _import_values(review: Review, store: Store, path: Path, by: str | None) -> 
     ids = sorted({value.record_id for value in values})
     require_known(store, path, set(ids))
     documents = dict(store.rows("select record_id, document_id from current_documents"))
+    decided = {"at_time": now(), "stage": "extraction", "decision": "extracted", "who": by, "unsure": False}
+    criteria = review.protocol.criteria_hash("extraction")
+    keys = {record_id: uuid.uuid4().hex for record_id in ids}
     kept = [
         {
             "record_id": value.record_id,
@@ -188,15 +219,14 @@ def _import_values(review: Review, store: Store, path: Path, by: str | None) -> 
             "value": json.dumps(value.value, ensure_ascii=False),
             "reader": by,
             "fingerprint": "person",
+            "run_id": keys[value.record_id],
             "document_id": documents.get(value.record_id),
         }
         for value in values
     ]
-    decided = {"at_time": now(), "stage": "extraction", "decision": "extracted", "who": by, "unsure": False}
-    criteria = review.protocol.criteria_hash("extraction")
+    rows = [{**decided, "record_id": key, "adjudication_id": keys[key], "criteria_hash": criteria} for key in ids]
     with store.transaction():
         store.append("extractions", kept)
-        rows = [{**decided, "record_id": key, "adjudication_id": uuid.uuid4().hex, "criteria_hash": criteria} for key in ids]
         store.append("adjudications", rows)
     return LabelsReceipt(len(values), {"extraction": len(ids)})
 

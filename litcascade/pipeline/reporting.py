@@ -61,7 +61,8 @@ def _cascade_table(cascade: CascadeScores) -> Table:
         for item in loss.stages
     ]
     rows.append(["end to end", loss.end_to_end.value, _bounds(loss.end_to_end), None, None, loss.end_to_end.n])
-    notes = ["recall among gold includes that reached the stage; a record that waits for a person counts as kept"]
+    notes = ["recall among gold includes that the models judged at the stage; a record that waits for a person is kept there"]
+    notes += [loss.end_to_end.note] if loss.end_to_end.note else []
     if cascade.extraction:
         found = cascade.extraction
         for name, estimate in (

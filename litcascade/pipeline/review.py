@@ -11,7 +11,7 @@ from litcascade.store import FILE_NAME, Store
 
 PROTOCOL_NAME = "review.toml"
 DEFAULT_PROMPT = {"title_abstract": "inclusion_exclusion", "full_text": "one_step_basic", "extraction": "quote_value"}
-TOKENS = {"constrained": 8, "free": 512}
+TOKENS = {"constrained": 8, "free": 1024}
 
 
 @dataclass(frozen=True)

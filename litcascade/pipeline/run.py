@@ -8,7 +8,7 @@ import platform
 import signal
 import sqlite3
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -129,12 +129,31 @@ def store_protocol(review: Review, store: Store) -> None:
     """Keep the protocol's text, once for each version."""
     key = review.protocol.hash()
     last = store.value("select hash from protocols order by seq desc limit 1")
-    if last == key:
+    if last is not None and last.partition("-")[0] == key:
         return
     if store.value("select count(*) from protocols where hash = ?", [key]):
         key = f"{key}-{uuid.uuid4().hex[:8]}"  # an earlier version again: a row of its own keeps the order
     versions = json.dumps(criteria_versions(review))
     store.append("protocols", [{"hash": key, "at_time": now(), "text": review.text, "criteria": versions}])
+
+
+def store_versions(store: Store, run_id: str, bound: Sequence[Bound]) -> None:
+    """Put the stages' fingerprints in force, where they are not already."""
+    now_in_force = dict(store.rows("select stage, [fingerprint, criteria_hash, referred] from current_stages"))
+    rows = [
+        {
+            "run_id": run_id,
+            "at_time": now(),
+            "stage": item.stage.name,
+            "position": item.position,
+            "fingerprint": item.fingerprint,
+            "criteria_hash": item.criteria_hash,
+            "referred": item.spec.referred,
+        }
+        for item in bound
+        if now_in_force.get(item.stage.name) != [item.fingerprint, item.criteria_hash, item.spec.referred]
+    ]
+    store.append("stage_versions", rows)
 
 
 @contextlib.contextmanager
@@ -183,18 +202,7 @@ class _Run:
         run = {"run_id": self.run_id, "at_time": now()}
         kept = {"protocol_hash": self.review.protocol.hash(), "code_version": code, "models": json.dumps(described)}
         self.store.append("runs", [{**run, **kept}])
-        versions = [
-            {
-                **run,
-                "stage": item.stage.name,
-                "position": item.position,
-                "fingerprint": item.fingerprint,
-                "criteria_hash": item.criteria_hash,
-                "referred": item.spec.referred,
-            }
-            for item in self.bound.values()
-        ]
-        self.store.append("stage_versions", versions)
+        store_versions(self.store, self.run_id, list(self.bound.values()))
         self.events.write("run started", run=self.run_id, models=described)
 
     async def check(self, models: Mapping[str, ModelRef]) -> None:
@@ -277,7 +285,7 @@ class _Run:
         ledger = read_ledger(self.store, self.review.protocol)
         reached = list(self.bound)[: list(self.bound).index(gate["stage"]) + 1] if gate else list(self.bound)
         left = sum(stage.states.get("pending", 0) for stage in ledger if stage.stage in reached)
-        if self.stop.status:
+        if self.stop.status and not (self.stop.status == "budget" and not left):
             status, words = self.stop.status, self.stop.words
         elif left:
             status = "incomplete"
@@ -305,6 +313,7 @@ class _Run:
         def on_signal() -> None:
             if self.stop.status == "interrupted" and task:
                 task.cancel()
+            self.observer.say("stopping: what is on its way is stored for a few seconds (press Ctrl-C again to end at once)")
             self.stop.set("interrupted", "stopped by a person; run again to go on")
 
         added = []

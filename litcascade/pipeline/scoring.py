@@ -1,5 +1,6 @@
 """Verdicts joined to gold by id, handed down to `eval` as frames."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,24 +70,31 @@ def _score_stage(store: Store, stage: str, point: OperatingPoint) -> StageScore:
     confusion = confusion_of(scored)
     judged = store.value(f"select count(*) from ({model_states(stage)}) where state in {SCORED}")
     population = max(int(judged), confusion.n)
-    null_causes = dict(
-        store.rows(
-            f"select coalesce(code, 'no reason kept'), count(*) from {stage} join (select record_id from current_gold "
-            f"where stage = '{stage}') using (record_id) where state = 'referred' group by 1"
-        )
-    )
+    null_causes = _null_causes(store, stage, scored)
     return StageScore(
         stage=stage,
         confusion=confusion,
         metrics=_with_intervals(metrics_of(confusion, point.weight), confusion, population, point.weight),
         population=population,
         ranking=_ranking(scored),
-        deployment=_deployment(store, stage, frame, confusion, population, point),
+        deployment=_deployment(store, stage, scored, confusion, population, point),
         referred=scored.filter(pl.col("state") == "referred").height,
         null_causes=null_causes,
         reliability=_reliability(store, stage),
         left_out=left_out,
     )
+
+
+def _null_causes(store: Store, stage: str, scored: pl.DataFrame) -> dict[str, int]:
+    """Why the models referred the scored records, whatever people decided since."""
+    ids = scored.filter(pl.col("state") == "referred")["record_id"].to_list()
+    rows = store.rows(
+        "select coalesce(code, 'no reason kept') from verdicts join current_stages using (stage, fingerprint) "
+        "where stage = ? and record_id in (select unnest(?::text[])) "
+        "qualify row_number() over (partition by record_id order by seq desc) = 1",
+        [stage, ids],
+    )
+    return dict(Counter(row[0] for row in rows))
 
 
 def _with_intervals(estimates: list[Estimate], c: Confusion, population: int, weight: float) -> list[Estimate]:

@@ -5,7 +5,7 @@ import polars as pl
 from litcascade.store import Store
 
 SCORED = ("included", "referred", "excluded")
-KEPT = ("included", "referred", "decided by a person")
+KEPT = ("included", "referred")
 
 
 def has_gold(store: Store, stage: str) -> bool:

@@ -128,6 +128,10 @@ class StageSpec(Frozen):
     def _policy_is_whole(self) -> "StageSpec":
         if self.policy == "threshold" and self.threshold is None:
             raise ValueError('policy = "threshold" needs threshold = a number from 0 to 1')
+        if len(set(self.readers)) != len(self.readers):
+            raise ValueError("a reader is named twice; its vote would count twice")
+        if self.policy == "vote" and (self.threshold is not None or self.unsure is not None):
+            raise ValueError('threshold and unsure do nothing under policy = "vote"; set policy = "threshold"')
         if self.policy == "vote" and self.votes > len(self.readers):
             raise ValueError(f"votes = {self.votes} can never be reached by {len(self.readers)} reader(s)")
         if self.unsure and not 0 <= self.unsure[0] <= self.unsure[1] <= 1:
@@ -270,6 +274,15 @@ def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> 
     persons = [name for name in spec.readers if protocol.readers[name].person]
     if persons and spec.policy == "threshold":
         fail(("stages", stage, "policy"), f"a person ('{persons[0]}') gives no score; use policy = \"vote\" with people")
+    free = [name for name in spec.readers if protocol.readers[name].style == "free"]
+    if free and spec.policy == "threshold":
+        words = f'reader \'{free[0]}\' is free and gives no score; use style = "constrained", or policy = "vote"'
+        fail(("stages", stage, "policy"), words)
+    if spec.refiner and stage != "full_text":
+        fail(("stages", stage, "refiner"), f"a refiner does nothing at '{stage}'; it belongs to full_text")
+    shown = [name for name in spec.readers if protocol.readers[name].shots and stage != "title_abstract"]
+    if shown:
+        fail(("readers", shown[0], "shots"), f"worked examples are shown at title_abstract only, not at '{stage}'")
     if spec.refiner and protocol.readers[spec.refiner].person:
         fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
     if stage != "extraction" and not protocol.criteria_for(stage):

@@ -18,7 +18,6 @@ from litcascade.stages.parse import after_reasoning, read_word
 from litcascade.stages.prompt import fence, load
 from litcascade.stages.screening import read_screening
 
-FREE_TOKENS = 1024
 REFINED = ("include", "exclude", "unclear")
 
 
@@ -38,8 +37,7 @@ class FullTextScreening(Stage):
         messages = self.report_question(subject, reader)
         if isinstance(messages, Refer):
             return messages
-        tokens = reader.max_tokens if reader.style == "constrained" else max(reader.max_tokens, FREE_TOKENS)
-        return self.request(reader, messages, self.shape(reader), max_tokens=tokens)
+        return self.request(reader, messages, self.shape(reader), max_tokens=reader.max_tokens)
 
     def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
         """Strict parse first; then the refiner where one is named and the prose itself is whole."""

@@ -18,13 +18,14 @@ _REASONING_END = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning)>",
 _REASONING_START = re.compile(r"<(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
 _MARKER = re.compile(
     r"<decision>\s*([^<>]*?)\s*</decision>"
-    r"|(?:^|\n)[\s>#*_-]*(?:final\s+)?(?:decision|verdict|answer|conclusion)[\s*_]*[:=]([^\n]*)",
+    r"|(?:^|\n)[^\n:=]{0,60}?\b(?:decision|verdict|final answer)\b[ \t*_]*[:=]([^\n]*)",
     re.IGNORECASE,
 )
+_ANSWER_LINE = re.compile(r"(?:^|\n)[\s>#*_-]*answer[\s*_]*[:=][ \t]*([^\n]*)\s*$", re.IGNORECASE)
 _DRESS = " \t\r\n*_`#>\"'“”‘’«»()[]-–—•:.!"
 _HEAD = re.compile(r"^([^\W\d_]+(?:[/’'-][^\W\d_]+)*)(.*)$", re.DOTALL)
 _EXCLUDING = re.compile(r"exclu|ineligib|irrelevan|ausschl|ausgeschl|leave out|left out", re.IGNORECASE)
-_INCLUDING = re.compile(r"inclu|(?<!in)eligib|(?<!ir)relevan|einschl|eingeschl|\bkept?\b", re.IGNORECASE)
+_INCLUDING = re.compile(r"inclu|(?<!in)eligib|(?<!ir)relevan|einschl|eingeschl|\bke(?:ep|pt)\b", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(?:no|not|none|never|nor|neither|nothing|cannot|without|hardly|kein\w*|nicht|pas|aucun\w*|sin|não|нет|не)\b|n[’']t\b",
     re.IGNORECASE,
@@ -79,16 +80,41 @@ def _read_visible(visible: str, words: Words) -> Word | Refer:
         if isinstance(read, Refer):
             return read
         found.append(read)
-    markers = [(first or second).strip(_DRESS) for first, second in _MARKER.findall(visible)]
+    markers = [_behind(match, visible) for match in _MARKER.finditer(visible)]
+    closing = _ANSWER_LINE.search(visible)
+    if closing and not visible[: closing.start()].rstrip(" *_`").endswith("?"):
+        markers.append(closing.group(1))
     if not objects and not markers:
         return _read_prose(_FENCE.sub("", visible), words)
     for marker in markers:
-        word = meaning(marker, words) or _leading_word(marker, words)
+        word = _marked(marker, words)
         if word is None:
             return _nothing(marker)
         found.append(word)
     last = _last_line(visible, words)
     return _one([*found, *([last] if last else [])], visible)
+
+
+def _behind(match: re.Match[str], text: str) -> str:
+    """What stands behind a marker: on its line, or on the next one where its own is blank."""
+    here = match.group(1) or match.group(2) or ""
+    if here.strip(_DRESS):
+        return here
+    below = [line for line in text[match.end() :].splitlines() if line.strip(_DRESS)]
+    return below[0] if below else ""
+
+
+def _marked(marker: str, words: Words) -> Word | None:
+    """The verdict that stands behind a marker."""
+    value = marker.strip(_DRESS)
+    whole = meaning(value, words)
+    if whole:
+        return whole
+    head = re.match(r"([^\W\d_]+)[*_`]*\s*(?:[.;(]|-\s|[–—])", value)
+    word = meaning(head.group(1), words) if head else None
+    if word and head and head.group(1).casefold() not in ("yes", "no", "nope"):
+        return word  # "include. No exclusion criterion applies": the marker says what it says
+    return _leading_word(value, words)
 
 
 def after_reasoning(text: str) -> str | Refer:

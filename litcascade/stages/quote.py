@@ -6,20 +6,22 @@ import unicodedata
 _SOFT = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _ALIKE = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-", "−": "-"})
 _RAISED = str.maketrans({raised: f"^{digit}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-_LINE_HYPHEN = re.compile(r"(?<=\w)-\s*\n\s*(?=[a-z])")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])(?:-|\u00ad)[ \t]*\n?[ \t]*(?=[^\W\d_])")
 _THOUSANDS = re.compile("(?<=\\d)[,'\u2009\u202f\u00a0](?=\\d{3}(?!\\d))")
 _MIDDLE_DOT = re.compile(r"(?<=\d)·(?=\d)")
 
 
 def fold(text: str) -> str:
-    """Fold case, white space, ligatures, quotation marks, dashes, soft and line-end hyphens, and how thousands are parted.
+    """Fold case, white space, ligatures, quotation marks, dashes, hyphens inside words, and how thousands are parted.
 
-    Digits, signs, decimal points and raised digits stay what they are.
+    A hyphen between letters is left out wherever it stands, since a line's end may have added or eaten it; so `significant`
+    is no part of `non-significant`. Digits, signs, decimal points and raised digits stay what they are.
     """
     text = text.translate(_RAISED).translate(_ALIKE)
     text = _MIDDLE_DOT.sub(".", _THOUSANDS.sub("", text))
+    text = _HYPHEN.sub("", text)
     text = unicodedata.normalize("NFKC", text).translate(_SOFT).translate(_ALIKE)
-    text = _LINE_HYPHEN.sub("", text)
+    text = _HYPHEN.sub("", text)
     return re.sub(r"\s+", " ", text).strip().casefold()
 
 

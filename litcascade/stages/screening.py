@@ -21,7 +21,6 @@ from litcascade.stages.prompt import fence
 from litcascade.stages.score import p_include
 from litcascade.stages.words import words_of
 
-FREE_TOKENS = 512
 NO_ABSTRACT = "(There is no abstract; judge by the title alone.)"
 
 
@@ -72,8 +71,7 @@ class TitleAbstractScreening(Stage):
             messages.append(say("user", self._show(reader, shot.title, shot.abstract)))
             messages.append(say("assistant", reader.include_label if shot.decision == "include" else reader.exclude_label))
         messages.append(say("user", self._show(reader, record.title or "(no title)", _abstract(record))))
-        tokens = reader.max_tokens if reader.style == "constrained" else max(reader.max_tokens, FREE_TOKENS)
-        return self.request(reader, messages, self.shape(reader), max_tokens=tokens)
+        return self.request(reader, messages, self.shape(reader), max_tokens=reader.max_tokens)
 
     def _show(self, reader: Reader, title: str, abstract: str) -> str:
         assert reader.prompt is not None

@@ -24,8 +24,15 @@ BOOLEAN_KEYS = ("include", "included", "eligible", "relevant", "answer")
 
 
 def words_of(include: str, exclude: str) -> Words:
-    """The listed words and a reader's own two labels; its labels come first."""
-    return {**MEANING, include.strip().casefold(): "include", exclude.strip().casefold(): "exclude"}
+    """The words that count for a reader with these two labels; its labels come first.
+
+    Where the labels are not yes and no, those words are not verdicts: in prose they answer single criteria.
+    """
+    own: dict[str, Word] = {include.strip().casefold(): "include", exclude.strip().casefold(): "exclude"}
+    if "yes" in own or "no" in own:
+        return {**MEANING, **own}
+    plain = {word: meaning for word, meaning in ENGLISH.items() if word not in ("yes", "no", "nope")}
+    return {**plain, **own}
 
 
 def contradicts(include: str, exclude: str) -> str | None:

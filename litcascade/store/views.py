@@ -88,15 +88,18 @@ from stated;
 _PEOPLE = """
 create or replace view queue as {queue};
 create or replace view extracted as
-select extractions.* from extractions
-join extraction on extraction.record_id = extractions.record_id and extraction.state = 'extracted'
-where (
+with standing as (
+    select extractions.* from extractions
+    join extraction on extraction.record_id = extractions.record_id and extraction.state = 'extracted'
+    where (
         extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')
-        or extractions.fingerprint = 'person')
-    and extractions.document_id is not distinct from extraction.document_id
-qualify row_number() over (
-    partition by extractions.record_id, extractions.field, case when extractions.fingerprint = 'person' then '' else reader end
-    order by extractions.seq desc) = 1;
+        and extractions.document_id is not distinct from extraction.document_id)
+    or (extractions.fingerprint = 'person' and extractions.run_id not in (select adjudication_id from requeued))
+)
+select * from standing
+qualify row_number() over (partition by record_id, field, fingerprint = 'person', reader order by seq desc) = 1
+    and (fingerprint = 'person' or not max(fingerprint = 'person') over (partition by record_id, field))
+    and (fingerprint <> 'person' or seq = max(seq) over (partition by record_id, field));
 create or replace view ledger as {ledger};
 """
 

@@ -99,13 +99,22 @@ def test_a_refusal_is_never_asked_again_and_is_a_reply(server: ModelServer, shap
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_wrong_key_or_model_is_fatal_at_once(server: ModelServer, status: int) -> None:
-    server.answer = lambda _: Say(status=status, raw="no")
+def test_a_wrong_key_is_fatal_at_once(server: ModelServer) -> None:
+    server.answer = lambda _: Say(status=401, raw="no")
     came = one(backend(server))
     assert isinstance(came, BackendError)
     assert came.fatal
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [403, 404, 451])
+def test_a_wall_before_one_request_stops_no_other(server: ModelServer, status: int) -> None:
+    server.answer = lambda body: Say(status=status, raw="blocked") if "question 3" in str(body) else Say("yes")
+    came = ask(backend(server), [request(i) for i in range(10)])
+    errors = [error for error in came.values() if isinstance(error, BackendError)]
+    assert len(errors) == 1
+    assert not errors[0].fatal
+    assert len(server.asked) == 10
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=["text", "labels", "json"])

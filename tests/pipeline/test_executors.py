@@ -161,6 +161,7 @@ def test_a_budget_stops_a_run_cleanly_and_the_next_goes_on(folder: ReviewFolder)
     outcome = folder.run({"m": backend})
     assert (outcome.status, outcome.exit_code) == ("budget", 5)
     assert folder.rows("select count(*) from calls") == [(7,)]
+    assert len(backend.asked) == 7  # nothing is asked that the budget would throw away
     assert sum(state == "included" for state in folder.states("title_abstract").values()) == 7
     while folder.run({"m": backend}).status == "budget":
         pass

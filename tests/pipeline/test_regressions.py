@@ -244,7 +244,8 @@ def test_scores_do_not_count_people_or_lose_what_waits(folder: ReviewFolder) -> 
         scores = score_review(review, store)
     assert scores.stages[0].left_out == {"decided by a person": 1}
     assert scores.cascade is not None
-    assert scores.cascade.loss.end_to_end.value == 0.5  # a was passed on, and then excluded: it is lost
+    assert scores.cascade.loss.end_to_end.value == 0.0  # a was passed on, and then excluded: it is lost
+    assert "1 record(s)" in (scores.cascade.loss.end_to_end.note or "")  # b left the models' route to a person
 
 
 def test_gold_without_includes_is_undefined_and_contradictions_are_refused(folder: ReviewFolder) -> None:
@@ -356,3 +357,177 @@ def test_replies_of_two_engine_versions_can_be_replayed(folder: ReviewFolder) ->
     )
     other.records(2)
     assert other.run().status == "complete"
+
+
+def test_nothing_of_people_is_written_over(folder: ReviewFolder) -> None:
+    from litcascade.pipeline.exporting import export
+
+    folder.protocol(ABSTRACTS)
+    folder.records([{"id": "a", "title": "A", "abstract": ""}])
+    folder.run({"m": YES})
+    review = folder.review
+    with review.open() as store:
+        for name in ("review.duckdb", "review.toml"):
+            with pytest.raises(InputError, match="part of the review itself"):
+                export(review, store, "queue", folder.path / name, force=True)
+        export(review, store, "queue", folder.path / "q.csv")
+        with pytest.raises(InputError, match="--force"):
+            export(review, store, "queue", folder.path / "q.csv")
+        assert export(review, store, "queue", folder.path / "q.csv", force=True) == 1
+
+
+def test_a_persons_values_outlive_a_new_text_and_displace_the_models(folder: ReviewFolder) -> None:
+    folder.protocol(FIELDS)
+    folder.records(1)
+    folder.texts({"r1": "Ten people."})
+    good = {"setting": "hospital", "outcomes": ["pain"], "people": 10, "dose": "1 mg"}
+    text = json.dumps({name: {"quote": "", "value": value} for name, value in good.items()})
+    folder.run({"m": ScriptedBackend(lambda r: Reply(key=r.key, text=text))})
+    decide(folder, [{"record_id": "r1", "field": "people", "value": "12"}])
+    current = "select field, value from extracted order by field"
+    assert dict(folder.rows(current))["people"] == "12"
+    assert len(folder.rows(current)) == 4
+    folder.texts({"r1": "A better scan: twelve people."})
+    assert folder.rows(current) == [("people", "12")]
+
+
+def test_a_cited_papers_doi_is_not_the_papers_own(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_text(
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body><div><p>Text.</p></div></body><back><div><listBibl>'
+        '<biblStruct><idno type="DOI">10.5555/cited</idno></biblStruct></listBibl></div></back></text></TEI>',
+        encoding="utf-8",
+    )
+    assert read_document(tmp_path / "x.xml").doi is None
+
+
+def test_captions_notes_and_appendices_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "t.xml").write_text(
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><div><p>Text.</p></div><figure><head>F1</head><figDesc>Flow of 120 adults</figDesc></figure>'
+        '<figure type="table"><figDesc>T</figDesc><table><row><cell>n</cell><cell>37</cell></row></table><note>mean (SD)</note></figure></body>'
+        '<back><div type="annex"><div><p>Annex words.</p></div></div><div type="references"><listBibl/></div></back></text></TEI>',
+        encoding="utf-8",
+    )
+    (tmp_path / "j.xml").write_text(
+        '<article><front><article-meta><abstract abstract-type="teaser"><p>Teaser.</p></abstract><abstract><p>Main.</p></abstract></article-meta></front>'
+        "<body><p>Text.</p></body><back><app-group><app><title>A</title><p>Appendix words.</p></app></app-group></back>"
+        "<floats-group><fig><label>F2</label><caption><p>Floating caption.</p></caption></fig></floats-group></article>",
+        encoding="utf-8",
+    )
+    for name, words in (
+        ("t.xml", ["Flow of 120 adults", "n | 37", "mean (SD)", "Annex words."]),
+        ("j.xml", ["Teaser.", "Main.", "Appendix words.", "Floating caption."]),
+    ):
+        text = read_document(tmp_path / name).text()
+        for word in words:
+            assert text.count(word) == 1, (word, text)
+
+
+def test_reasons_of_panel_members_are_kept_and_names_match_whatever_their_case(folder: ReviewFolder) -> None:
+    folder.protocol(panel('"one", "anna"'))
+    folder.records(1)
+    folder.run({"m": YES})
+    row = {"record_id": "r1", "stage": "title_abstract", "decision": "exclude", "criterion": "E1", "note": "an overview"}
+    decide(folder, [row], by="Anna")  # type: ignore[list-item]
+    assert folder.rows("select who, criterion, note from person_readings") == [("anna", "E1", "an overview")]
+    assert folder.rows("select count(*) from adjudications") == [(0,)]
+    with pytest.raises(InputError, match="both include and exclude"):
+        decide(folder, [{**row, "who": "Carl", "decision": "include"}, {**row, "who": "Dora"}])
+
+
+def test_two_joined_exports_with_other_habits_keep_every_record() -> None:
+    parsed = read_ris(
+        "TY  - JOUR\nID  - a\nTI  - One\nER  - 1\nTY - JOUR\nID - b\nTI - Two\nER -\nTY  - JOUR\nID  - c\nTI  - Three\n", "x"
+    )
+    assert [(record.record_id, record.title) for record in parsed.records] == [("a", "One"), ("b", "Two"), ("c", "Three")]
+    assert [item.reason for item in parsed.set_aside] == ["stands behind an end tag"]
+
+
+def test_a_queue_filled_in_under_earlier_criteria_is_kept_and_queued_again(folder: ReviewFolder) -> None:
+    from litcascade.pipeline.exporting import export
+
+    folder.protocol(ABSTRACTS)
+    folder.records([{"id": "a", "title": "A", "abstract": ""}])
+    folder.run({"m": YES})
+    review = folder.review
+    with review.open() as store:
+        export(review, store, "queue", folder.path / "q.csv")
+    folder.protocol(ABSTRACTS, head=HEAD.replace("Adults took zinc.", "Children took zinc."))
+    changed = folder.review
+    with changed.open() as store:
+        amend(changed, store, "Anna", "children")
+    folder.run({"m": YES})
+    text = (folder.path / "q.csv").read_text(encoding="utf-8").replace("a,title_abstract,,", "a,title_abstract,include,")
+    (folder.path / "q.csv").write_text(text, encoding="utf-8")
+    from litcascade.pipeline.importing import import_decisions
+
+    with changed.open() as store:
+        import_decisions(changed, store, folder.path / "q.csv", "Anna")
+    assert folder.rows("select state, code from title_abstract") == [("referred", "decided under earlier criteria")]
+    assert folder.rows("select decision from adjudications") == [("include",)]
+
+
+def test_what_looks_like_utf16_and_is_not_stops_no_folder(folder: ReviewFolder) -> None:
+    folder.protocol(REPORTS)
+    folder.records(2)
+    where = folder.path / "t"
+    where.mkdir()
+    (where / "r1.txt").write_bytes(b"A\0" * 200 + b"\x00\xd8" + b"A\0" * 50)
+    (where / "r2.txt").write_text("A good report.", encoding="utf-8")
+    with folder.review.open() as store:
+        receipt = import_texts(store, where)
+    assert receipt.states == {"broken": 1, "parsed": 1}
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ('[stages.title_abstract]\nreaders = ["one", "one"]\n', "named twice"),
+        ('[stages.title_abstract]\nreaders = ["one"]\nthreshold = 0.5\n', "do nothing under"),
+        ('[stages.title_abstract]\nreaders = ["free"]\npolicy = "threshold"\nthreshold = 0.5\n', "gives no score"),
+        ('[stages.title_abstract]\nreaders = ["one"]\nrefiner = "one"\n', "belongs to full_text"),
+        ('[stages.full_text]\nreaders = ["shown"]\n', "at title_abstract only"),
+    ],
+)
+def test_keys_that_would_do_nothing_are_refused(folder: ReviewFolder, stage: str, words: str) -> None:
+    readers = (
+        '[readers.one]\nmodel = "m"\n[readers.free]\nmodel = "m"\nstyle = "free"\n[readers.shown]\nmodel = "m"\nshots = ["a"]\n'
+    )
+    with pytest.raises(ProtocolError, match=words):
+        folder.protocol(readers + stage)
+
+
+def test_a_trace_on_a_fresh_review_settles_its_record(folder: ReviewFolder, server: ModelServer) -> None:
+    from litcascade.cli.tracing import show_trace
+
+    folder.protocol(ABSTRACTS, REPORTS, url=server.url)
+    folder.records(2)
+    assert show_trace(folder.review, "r1", False, True) == 0
+    assert folder.states("title_abstract") == {"r1": "included", "r2": "pending"}
+    server.answer = lambda _: Say(status=500, raw="down")
+    assert show_trace(folder.review, "r2", False, True) == 3
+
+
+def test_yield_counts_papers_that_were_not_extracted(folder: ReviewFolder) -> None:
+    folder.protocol(ABSTRACTS, REPORTS, FIELDS)
+    folder.records(6)
+    folder.texts({f"r{i}": f"Report {i}." for i in range(1, 7)})
+    folder.gold([{"record_id": f"r{i}", "title_abstract": "include", "full_text": "include"} for i in range(1, 7)])
+    folder.gold([{"record_id": f"r{i}", "field": "people", "value": "40"} for i in range(1, 5)], "f.csv")
+    values = {"setting": "hospital", "outcomes": ["pain"], "people": 40, "dose": "1 mg"}
+    text = json.dumps({name: {"quote": "", "value": value} for name, value in values.items()})
+
+    def answer(r: Request) -> Reply:
+        if r.shape.kind != "json":
+            return Reply(key=r.key, text="Decision: include" if r.sampling.max_tokens > 100 else "yes")
+        return Reply(key=r.key, text=text if "Report 1" in str(r.messages) else "Sorry.")
+
+    folder.run({"m": ScriptedBackend(answer)})
+    review = folder.review
+    with review.open() as store:
+        scores = score_review(review, store)
+    assert scores.cascade is not None
+    found = scores.cascade.extraction
+    assert found is not None
+    assert (found.end_to_end.value, found.coverage.value, found.complete.value) == (1.0, 0.25, 0.25)
+    assert found.extraction_yield.value == 0.25
+    assert scores.fields.scores["people"].n == 1

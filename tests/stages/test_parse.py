@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from litcascade.backends.base import reply_of
 from litcascade.schemas import Refer, ReferCode, Reply
 from litcascade.stages.parse import read_word
+from litcascade.stages.words import words_of
 
 CODE = {
     "truncated": ReferCode.TRUNCATED,
@@ -85,6 +86,9 @@ def test_case_s02_nothing_is_parsed_from_a_cut_answer(cases: Path) -> None:
         '{"decision": "perhaps not"}',
         "{}",
         "Decision: banana",
+        "No, keep it.",
+        "No. I would keep this record.",
+        "E1: Is it a review?\nAnswer: No\n\nAll criteria are met, so the report belongs in the review.",
         "Excluded: no",
         "Exclude? No",
         "Should this report be excluded? No.",
@@ -125,6 +129,11 @@ def test_words_that_decide_nothing_go_to_a_person(text: str) -> None:
         ('{"decision": "Included", "reason": "I would exclude nothing here"}', "include"),
         ("<thinking>Decision: include</thinking>\nExclude", "exclude"),
         ("Decision: Include. The trial fits.", "include"),
+        ("Decision: include. No exclusion criterion applies.", "include"),
+        ("Decision: exclude (E1)", "exclude"),
+        ("Decision:\ninclude", "include"),
+        ("**Decision:**\n\nInclude", "include"),
+        ("Reasons.\nSo my final decision: include", "include"),
         ("No. It should be excluded.", "exclude"),
     ],
 )
@@ -138,6 +147,7 @@ def test_plain_decisions_are_read(text: str, word: str) -> None:
         "Decision: yes\nDecision: no",
         '{"decision": "include"} then {"decision": "exclude"}',
         "Decision: include\n\nExclude",
+        "Decision: exclude\n\nOn second thoughts.\nRevised decision: include",
         '{"decision": "include", "decision": "exclude"}',
     ],
 )
@@ -167,3 +177,8 @@ def test_text_without_letters_decides_nothing(text: str) -> None:
 def test_deep_json_does_not_break_the_reader() -> None:
     assert isinstance(read_word(said("[" * 100_000)), Refer)
     assert isinstance(read_word(said('{"a":' * 50_000)), Refer)
+
+
+@pytest.mark.parametrize("text", ["I1 is met.\nE1 Is a review\nNo", '{"criterion": "E1", "answer": "no"}', "yes", "No."])
+def test_yes_and_no_are_no_verdicts_where_the_labels_are_other_words(text: str) -> None:
+    assert isinstance(read_word(said(text), words_of("include", "exclude")), Refer)

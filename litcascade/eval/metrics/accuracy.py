@@ -17,4 +17,4 @@ from litcascade.eval.metrics.base import metric
 )
 def accuracy(c: Confusion) -> Estimate:
     """(TP + TN) / N, in [0, 1]; undefined for an empty table. Misleading where classes are unequal."""
-    return ratio("accuracy", c.tp + c.tn, c.n, "there are no records", c.n)
+    return ratio("accuracy", c.tp + c.tn, c.total, "there are no records", c.n)

@@ -67,7 +67,7 @@ class Measure:
     parameter: float | None
 
     def __str__(self) -> str:
-        return self.spec.name if self.parameter is None else f"{self.spec.name}@{self.parameter:g}"
+        return self.spec.name if self.parameter is None else f"{self.spec.name}@{self.parameter:.12g}"
 
     def __call__(self, of: Confusion | Ranking) -> Estimate:
         """The estimate, under this measure's own name."""
@@ -95,6 +95,8 @@ def parse_measure(text: str) -> Measure:
         value = float("nan")
     if not (0 < value < float("inf")):
         raise InputError(f"metric '{name}' needs {letter} as a number above 0 after the @ (got '{given}')")
+    if letter == "k" and value < 1:
+        raise InputError(f"metric '{name}' needs k of at least 1 after the @ (got '{given}')")
     if letter == "r" and value > 1:
         raise InputError(f"metric '{name}' needs a recall r from 0 to 1 after the @ (got '{given}')")
     return Measure(spec, value)

@@ -18,4 +18,5 @@ from litcascade.eval.rank import Ranking
 def recall_at(r: Ranking, k: float = 100.0) -> Estimate:
     """Share of the includes among the first k records, in [0, 1]; undefined without ranked includes."""
     found = int(r.relevant[: int(k)].sum())
-    return ratio(f"recall_at@{k:g}", found, r.includes, "no ranked record is an include by gold", r.n)
+    share = ratio(f"recall_at@{k:g}", found, r.includes, "no ranked record is an include by gold", r.n)
+    return share if share.value is None else share.model_copy(update={"note": r.note()})

@@ -26,6 +26,7 @@ def wmcc_array(tp: npt.ArrayLike, fp: npt.ArrayLike, fn: npt.ArrayLike, tn: npt.
         value = value / np.sqrt(w * tp + fp)
         value /= np.sqrt(w * fn + tn)
     empty = (positives == 0) | (negatives == 0) | (tp + fp == 0) | (fn + tn == 0)
+    value = np.clip(value, -1.0, 1.0)  # a perfect matrix may come out a rounding above 1
     return np.where(empty, np.nan, value) if empty.any() else value
 
 

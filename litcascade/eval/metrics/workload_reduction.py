@@ -19,13 +19,12 @@ def workload_reduction(c: Confusion) -> Estimate:
 
     Undefined for an empty table. `net_workload_reduction` takes off what labelling and audit cost.
     """
-    return ratio("workload_reduction", c.tn + c.fn, c.n, "there are no records", c.n)
+    return ratio("workload_reduction", c.tn + c.fn, c.total, "there are no records", c.n)
 
 
 def net_workload_reduction(c: Confusion, labelled: int, audited: int) -> Estimate:
-    """(TN + FN - labelled - audited) / (N + labelled): net of the labelled sample and the audit; can be negative.
+    """(TN + FN - audited) / (N + labelled): net of the labelled sample and the audit; can be negative.
 
-    `labelled` records were read to choose the rule and are not among the N; `audited` are exclusions read again.
+    `labelled` records were all read to choose the rule and are not among the N; `audited` are exclusions read again.
     """
-    kept = c.tn + c.fn - labelled - audited
-    return ratio("net_workload_reduction", kept, c.n + labelled, "there are no records", c.n)
+    return ratio("net_workload_reduction", c.tn + c.fn - audited, c.total + labelled, "there are no records", c.n)

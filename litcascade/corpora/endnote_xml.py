@@ -1,0 +1,72 @@
+"""EndNote XML: the runs of text that EndNote parts by style are joined in order."""
+
+import re
+
+from lxml import etree
+
+from litcascade.corpora.build import build, read_year
+from litcascade.corpora.readers import READERS
+from litcascade.corpora.receipt import Parsed, SetAside
+from litcascade.corpora.tagged import made_ids
+from litcascade.corpora.xml_records import line_of, raw_fields, xml_entries
+
+_MEDLINE = ("pubmed", "medline", "nlm")
+
+
+@READERS.register("endnote_xml")
+def read_endnote_xml(text: str, stem: str) -> Parsed:
+    """Read an EndNote library in XML: as many records out as `<record>` in; an empty one is set aside."""
+    parsed = Parsed()
+    entries = []
+    for entry in xml_entries(text, ("record",), parsed):
+        if len(entry) == 0:
+            raw = etree.tostring(entry, encoding="unicode", with_tail=False)
+            parsed.set_aside.append(SetAside(line_of(entry), "holds no field", raw, is_record=True))
+        else:
+            entries.append(entry)
+    for position, (entry, record_id) in enumerate(zip(entries, made_ids(len(entries), stem, parsed), strict=True), start=1):
+        kind = entry.find("ref-type")
+        dates = [*_all(entry, "dates/year"), *_all(entry, "dates/pub-dates/date")]
+        fields = {
+            "title": _first(entry, "titles/title"),
+            "abstract": _first(entry, "abstract"),
+            "year": next((date for date in dates if read_year(date)), None),
+            "journal": _first(entry, "titles/secondary-title", "periodical/full-title", "titles/alt-title", "periodical/abbr-1"),
+            "doi": _doi(entry),
+            "pmid": _pmid(entry),
+            "url": _first(entry, "urls/related-urls/url", "urls/web-urls/url"),
+            "kind": (kind.get("name") or _runs(kind)) if kind is not None else None,
+        }
+        authors = _all(entry, "contributors/authors/author")
+        parsed.records.append(build(record_id, fields, authors, position, dict(raw_fields(entry, _runs))))
+    return parsed
+
+
+def _runs(element: etree._Element) -> str:
+    """All text in order; blanks between style elements that only lay the file out are no text."""
+    parts = []
+    for part in element.itertext():
+        words = str(part)
+        if words.strip() or "\n" not in words or len(element) == 0:
+            parts.append(words)
+    return re.sub(r"\s+", " ", "".join(parts)).strip()
+
+
+def _all(entry: etree._Element, path: str) -> list[str]:
+    return [text for found in entry.iterfind(path) if (text := _runs(found))]
+
+
+def _first(entry: etree._Element, *paths: str) -> str | None:
+    return next((text for path in paths for text in _all(entry, path)), None)
+
+
+def _doi(entry: etree._Element) -> str | None:
+    given = _first(entry, "electronic-resource-num")
+    return given or next((url for url in _all(entry, "urls/related-urls/url") if "doi.org/" in url), None)
+
+
+def _pmid(entry: etree._Element) -> str | None:
+    """The accession number, where it is PubMed's."""
+    number = _first(entry, "accession-num") or ""
+    base = f"{_first(entry, 'remote-database-name')} {_first(entry, 'remote-database-provider')}".casefold()
+    return number if number.isdecimal() and any(name in base for name in _MEDLINE) else None
