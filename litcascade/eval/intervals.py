@@ -61,32 +61,37 @@ def recall_interval(c: Confusion, population: int | None = None, alpha: float = 
     if population < c.n:
         raise InputError(f"a sample of {c.n} cannot come from {population} records")
     largest = most_in_population(m, c.n, population, alpha)
-    sizes = sorted({*range(m, min(m + 40, largest) + 1), *np.linspace(m, largest, 40).astype(int).tolist()})
-    bounds = [share_bounds(x, m, size, alpha, one_sided=one_sided) for size in sizes]
+    low, high = _widest(x, m, largest, alpha, one_sided)
     note = f"exact (hypergeometric), at most {largest} includes among {population}"
-    return found.model_copy(update={"low": min(low for low, _ in bounds), "high": max(high for _, high in bounds), "note": note})
+    return found.model_copy(update={"low": low, "high": high, "note": note})
 
 
 def most_in_population(seen: int, sample: int, population: int, alpha: float = 0.05) -> int:
     """The largest K with P(X <= seen) > alpha for X hypergeometric(population, K, sample): exact, one-sided."""
     if not 0 <= seen <= sample <= population:
         raise InputError(f"{seen} in a sample of {sample} from {population} is not possible")
-    low, high = seen, population - (sample - seen)
-    while low < high:
+    return int(_most(seen, sample, np.array([population]), alpha)[0])
+
+
+def _most(seen: int, sample: int, populations: npt.NDArray[np.int64], alpha: float) -> npt.NDArray[np.int64]:
+    """`most_in_population` for many populations at once, by one bisection over all of them."""
+    low = np.full(len(populations), seen, dtype=np.int64)
+    high = populations - (sample - seen)
+    while (open_ := low < high).any():
         middle = (low + high + 1) // 2
-        if stats.hypergeom.cdf(seen, population, middle, sample) > alpha:
-            low = middle
-        else:
-            high = middle - 1
+        fits = stats.hypergeom.cdf(seen, populations, middle, sample) > alpha
+        low = np.where(open_ & fits, middle, low)
+        high = np.where(open_ & ~fits, middle - 1, high)
     return low
 
 
-def share_bounds(x: int, m: int, population: int, alpha: float, *, one_sided: bool) -> tuple[float, float]:
-    """Exact bounds of K / population where x of m drawn without replacement were of the K."""
+def _widest(x: int, m: int, largest: int, alpha: float, one_sided: bool) -> tuple[float, float]:
+    """The widest exact bounds of K / M where x of m drawn without replacement from M were of the K, for M from m to `largest`."""
+    sizes = np.unique([*range(m, min(m + 40, largest) + 1), *np.linspace(m, largest, 40).astype(int)]).astype(np.int64)
     tail = alpha if one_sided else alpha / 2
-    most_missing = most_in_population(m - x, m, population, tail)
-    high = 1.0 if one_sided else most_in_population(x, m, population, tail) / population
-    return (population - most_missing) / population, high
+    lows = (sizes - _most(m - x, m, sizes, tail)) / sizes
+    highs = np.ones(len(sizes)) if one_sided else _most(x, m, sizes, tail) / sizes
+    return float(lows.min()), float(highs.max())
 
 
 def wmcc_interval(
