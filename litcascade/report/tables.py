@@ -1,5 +1,6 @@
 """Tables for people: plain data in, text out. Text from papers is made inert: no control signs, no markup."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +63,7 @@ def _render(table: Table, width: int) -> str:
 
 
 def _wrapped(row: list[str], widths: list[int], right: list[bool]) -> list[str]:
-    pieces = [row[-1][i : i + widths[-1]] for i in range(0, max(1, len(row[-1])), widths[-1])]
+    pieces = textwrap.wrap(row[-1], widths[-1]) or [""]
     first = _line([*row[:-1], pieces[0]], widths, right)
     indent = " " * (sum(widths[:-1]) + 2 * (len(widths) - 1))
     return [first, *(indent + piece for piece in pieces[1:])]
