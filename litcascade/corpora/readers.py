@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from litcascade.corpora.encoding import read_text
@@ -73,4 +72,4 @@ def read_records(path: Path) -> tuple[Parsed, Receipt]:
         )
     if decoded.repaired:
         parsed.repairs.append(f"{decoded.repaired} byte(s) were not UTF-8 and were read as Windows-1252")
-    return parsed, replace(make_receipt(str(path), name, decoded.encoding, parsed))
+    return parsed, make_receipt(str(path), name, decoded.encoding, parsed)
