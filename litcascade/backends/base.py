@@ -30,6 +30,10 @@ class Backend(Protocol):
         """Put a round of requests."""
         ...
 
+    def hold(self) -> None:
+        """Start no further request; those on their way may still be answered, the others come not at all."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections and memory."""
         ...

@@ -45,6 +45,11 @@ class EmbeddedBackend:
         async for came in backend.ask(requests):
             yield came
 
+    def hold(self) -> None:
+        """Start no further request."""
+        if self._http:
+            self._http.hold()
+
     async def close(self) -> None:
         """Stop the engine and free its memory."""
         if self._http:

@@ -52,6 +52,7 @@ class HttpBackend:
         self._endpoints = [_Endpoint(url.rstrip("/")) for url in spec.endpoints]
         self._session: aiohttp.ClientSession | None = None
         self._failures_in_row = 0
+        self._held = False
         self._key = os.environ.get(spec.api_key_env, "").strip() if spec.api_key_env else None
         if spec.api_key_env and not self._key:
             raise InputError(f"model '{name}' needs its key in the environment variable {spec.api_key_env}, which is not set")
@@ -110,7 +111,9 @@ class HttpBackend:
         tasks = [asyncio.create_task(self._one(request)) for request in requests]
         try:
             for done in asyncio.as_completed(tasks):
-                yield await done
+                came = await done
+                if came is not None:
+                    yield came
         finally:
             for task in tasks:
                 task.cancel()
@@ -123,10 +126,16 @@ class HttpBackend:
             if endpoint.structured:
                 await endpoint.structured.close()
 
-    async def _one(self, request: Request) -> Came:
+    def hold(self) -> None:
+        """Start no further request."""
+        self._held = True
+
+    async def _one(self, request: Request) -> Came | None:
         last = "no try was made"
         for attempt in range(self.spec.retries + 1):
             async with self.limiter.slot():
+                if self._held:
+                    return None
                 if self._failures_in_row >= DOWN_AFTER:
                     return request.key, BackendError(self._down(), fatal=True)
                 outcome = await self._try(request)

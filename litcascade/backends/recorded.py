@@ -88,6 +88,9 @@ class RecordedBackend:
             reply = self.recording.replies.get(request.key)
             yield request.key, reply or BackendError("this request was not recorded")
 
+    def hold(self) -> None:
+        """Nothing is on its way."""
+
     async def close(self) -> None:
         """Nothing to close."""
 

@@ -31,5 +31,8 @@ class ScriptedBackend:
             if came is not None:
                 yield request.key, came
 
+    def hold(self) -> None:
+        """Nothing is on its way."""
+
     async def close(self) -> None:
         """Nothing to close."""

@@ -120,6 +120,9 @@ class Executor:
                     running = await self._some(running)
             while running and not self.stop.status:
                 running = await self._some(running)
+            if self.stop.status:
+                for backend in self.backends.values():
+                    backend.hold()
             if running and self.stop.status != "backend":
                 _, running = await asyncio.wait(running, timeout=GRACE)
         finally:
@@ -206,7 +209,7 @@ class Executor:
                     left.discard(key)
                     self._settle(turn, following, key, came)
                     await self.recorder.flush_if_due()
-            for key in list(left):
+            for key in [] if self.stop.status else list(left):
                 left.discard(key)
                 self._settle(turn, following, key, BackendError("the engine skipped this request"))
         finally:

@@ -103,6 +103,7 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(tmp_path: Path, serv
     assert folder.rows("select status from run_ends") == [("interrupted",)]
     done = folder.rows("select count(*) from calls")[0][0]
     assert 0 < done < 400
+    assert done == len(server.screening())  # what was on its way was stored, and nothing more was put
     assert start(folder.path).wait(120) == 0
     assert folder.rows("select count(*) from title_abstract where state = 'pending'") == [(0,)]
 
