@@ -98,6 +98,7 @@ def main() -> None:
     """Measure and print."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     with tempfile.TemporaryDirectory() as name:
+        measure(Path(name) / "warm-up", 200)  # the libraries are loaded once, not for every record
         for part in (count // 10, count):
             rate = measure(Path(name) / f"review{part}", part)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
