@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
-
+from litcascade.errors import StoreError
 from litcascade.schemas import Answer, Reader, Refer, Reply, Request, TokenLogprobs, Verdict
 from litcascade.schemas.keys import scrubbed
 from litcascade.store import Store, now
@@ -94,7 +93,7 @@ class Recorder:
         if self._writing is None:
             self._writing = asyncio.create_task(self.flush())
         elif self._count >= 4 * BATCH:
-            await self._writing
+            await asyncio.shield(self._writing)  # who is cancelled here must not cut the write
 
     async def flush(self) -> None:
         """Write all that has gathered, in one transaction."""
@@ -113,7 +112,7 @@ class Recorder:
     def _write(self, rows: Mapping[str, list[Row]]) -> None:
         try:
             self._append(rows)
-        except (duckdb.Error, UnicodeError):
+        except (StoreError, UnicodeError):
             # one odd value must not take its neighbours along: texts are scrubbed and it is tried once more
             self._append({table: [scrubbed(row) for row in batch] for table, batch in rows.items()})
 

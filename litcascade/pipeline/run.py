@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from litcascade import __version__
 from litcascade.backends import Backend
 from litcascade.backends.probe import Finding, probe
-from litcascade.errors import BackendError, InputError
+from litcascade.errors import BackendError, InputError, StoreError
 from litcascade.pipeline.binding import Bound, bind, identify, make_backends
 from litcascade.pipeline.events import EventLog
 from litcascade.pipeline.executor import Executor, Spent, Stop
@@ -169,6 +169,16 @@ def _calm_collector() -> Iterator[None]:
         gc.unfreeze()
 
 
+@contextlib.asynccontextmanager
+async def _told(path: Path) -> AsyncIterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"{path}: the run's cursor could not be kept ({error}); all verdicts are safe: see to the disk and run again"
+        ) from error
+
+
 def drop_broken_checkpoints(path: Path) -> None:
     """Delete a checkpoint file that SQLite cannot read: it holds the run's cursor alone, and a new pass finds it again."""
     if not path.exists():
@@ -231,8 +241,9 @@ class _Run:
 
         from litcascade.pipeline.graph import build_run_graph
 
-        drop_broken_checkpoints(self.review.checkpoints_path)
-        async with AsyncSqliteSaver.from_conn_string(str(self.review.checkpoints_path)) as saver, self._interruptible():
+        path = self.review.checkpoints_path
+        drop_broken_checkpoints(path)
+        async with _told(path), AsyncSqliteSaver.from_conn_string(str(path)) as saver, self._interruptible():
             gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
             graph = build_run_graph(list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver)
             config, begun = await self._thread(graph, saver)

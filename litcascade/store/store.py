@@ -1,7 +1,8 @@
 """The review's one DuckDB file: connection, migrations, column batches."""
 
+import contextlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -21,7 +22,8 @@ class Store:
     """One open DuckDB file. Safe to call from several threads: one connection writes, one reads beside it.
 
     `append` takes rows, `insert` whole columns; `rows` and `frame` read what is committed, or, inside a transaction of
-    the same thread, what it wrote so far. Use as a context manager.
+    the same thread, what it wrote so far. What DuckDB cannot do (a full disk, a damaged file, a value it will not hold) is
+    a `StoreError`, and what was committed before stays. Use as a context manager.
     """
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -65,7 +67,7 @@ class Store:
             return 0
         picked = ", ".join(f"unnest(${i}::{self._types[table][name]}[])" for i, name in enumerate(names, start=1))
         quoted = ", ".join(f'"{name}"' for name in names)
-        with self._lock:
+        with self._lock, self._told():
             self._connection.execute(
                 f"insert into {table} ({quoted}) select {picked}", [list(columns[name]) for name in names]
             ).fetchall()
@@ -78,8 +80,9 @@ class Store:
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         if self._owner == threading.get_ident():
-            return self._connection.execute(sql, parameters or None).fetchall()
-        with self._reading:
+            with self._told():
+                return self._connection.execute(sql, parameters or None).fetchall()
+        with self._reading, self._told():
             return self._reader.execute(sql, parameters or None).fetchall()
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
@@ -117,13 +120,23 @@ class Store:
         self._write("insert or replace into meta values (?, ?)", [key, value])
 
     def _write(self, sql: str, parameters: Sequence[Any]) -> None:
-        with self._lock:
+        with self._lock, self._told():
             self._connection.execute(sql, parameters).fetchall()
 
     def _run(self, sql: str, connection: duckdb.DuckDBPyConnection | None = None) -> None:
-        with self._lock:
+        with self._lock, self._told():
             for statement in duckdb.extract_statements(sql):
                 (connection or self._connection).execute(statement).fetchall()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            raise StoreError(
+                f"{self.path}: the store could not be read or written ({str(error).splitlines()[0][:200]}); "
+                "what was stored before is safe: see to the disk and run the command again"
+            ) from error
 
     def _migrate(self, read_only: bool) -> None:
         files = sorted(
@@ -163,15 +176,22 @@ class _Transaction:
 
     def __enter__(self) -> None:
         self._store._lock.acquire()
-        self._store._connection.begin()
+        try:
+            with self._store._told():
+                self._store._connection.begin()
+        except BaseException:
+            self._store._lock.release()  # else whoever closes the store would wait for ever
+            raise
         self._store._owner = threading.get_ident()
 
     def __exit__(self, kind: object, *_: object) -> None:
         try:
             if kind is None:
-                self._store._connection.commit()
+                with self._store._told():
+                    self._store._connection.commit()
             else:
-                self._store._connection.rollback()
+                with contextlib.suppress(duckdb.Error):  # DuckDB may have ended it already
+                    self._store._connection.rollback()
         finally:
             self._store._owner = None
             self._store._lock.release()

@@ -264,3 +264,25 @@ def test_every_command_is_documented() -> None:
     commands = [line.split()[0] for line in help_text.split("Commands:")[1].splitlines() if line.strip()]
     assert len(commands) >= 12
     assert not [name for name in commands if f"litcascade {name}" not in text]
+
+
+@pytest.mark.parametrize(("kib", "words"), [(100, "what was stored before is safe"), (12, "all verdicts are safe")])
+def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(kib: int, words: str, tmp_path: Path, server: ModelServer) -> None:
+    home = tmp_path / "zinc"
+    folder = ReviewFolder(home)
+    folder.protocol(ABSTRACTS, url=server.url)
+    rows = "".join(f"r{i},Zinc {i},Adults took zinc {i}.\n" for i in range(600))
+    (home / "in.csv").write_text("id,title,abstract\n" + rows, encoding="utf-8")
+    full = f"ulimit -f {kib}; exec {sys.executable} -m litcascade"  # no file may grow beyond so much
+
+    def on_full_disk(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = ["bash", "-c", f'{full} "$@"', "bash", *arguments, "--review", str(home)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    assert cli("import", home / "in.csv", "--review", home).returncode == 0
+    assert words in one_sentence(on_full_disk("run"))
+    ran = cli("run", "--review", home, "--json")
+    assert ran.returncode == 0, ran.stderr
+    states = json.loads(ran.stdout)["ledger"][0]["states"]
+    assert states == {"included": 600}
+    assert json.loads(cli("status", "--review", home, "--json").stdout)["ledger"][0]["states"] == states
