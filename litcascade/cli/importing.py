@@ -70,8 +70,10 @@ def _print(receipt: Receipt | TextsReceipt | LabelsReceipt) -> None:
         ]
         rows += [[f"of these {state}", count] for state, count in receipt.states.items()]
         rows += [["no record found", len(receipt.unmatched)], ["second file for a record", len(receipt.clashes)]]
-        notes = [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes][:10]]
-        print_tables([Table("Full texts", ["", "files"], rows, notes)])
+        rows += [["of another kind, not read", len(receipt.other_kinds)]]
+        notes = [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes]]
+        notes += [f"not read: {name}: {why}" for name, why in receipt.other_kinds]
+        print_tables([Table("Full texts", ["", "files"], rows, _first(notes))])
     else:
         typer.echo(f"imported {receipt.labels}: " + ", ".join(f"{count} {what}" for what, count in receipt.by_stage.items()))
 
@@ -87,4 +89,9 @@ def _print_records(receipt: Receipt) -> None:
         ["abstract cut short", receipt.cut_abstracts],
     ]
     title = f"{receipt.path}: {receipt.format}, {receipt.encoding}"
-    print_tables([Table(title, ["", "count"], rows, [f"repair: {repair}" for repair in receipt.repairs[:10]])])
+    print_tables([Table(title, ["", "count"], rows, _first([f"repair: {repair}" for repair in receipt.repairs]))])
+
+
+def _first(notes: list[str], limit: int = 10) -> list[str]:
+    left = len(notes) - limit
+    return [*notes[:limit], f"and {left} more; --json lists all"] if left > 0 else notes

@@ -35,19 +35,17 @@ TextReader = Callable[[bytes], Body]
 TEXT_READERS: Registry[TextReader] = Registry("reader of full texts")
 
 
-def find_files(folder: Path) -> list[Path]:
-    """Every full-text file below a folder, in order of name; a folder with none is an `InputError`."""
+def find_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """(Full-text files, files of other kinds) below a folder, in order of name, hidden ones apart; none is an `InputError`."""
     if not folder.exists():
         raise InputError(f"{folder}: there is no such file or folder")
     if folder.is_file():
-        return [folder]
-    files = sorted(
-        path for path in folder.rglob("*")
-        if path.is_file() and _plain_name(path).suffix.lower() in ENDINGS and not path.name.startswith(".")
-    )  # fmt: skip
+        return [folder], []
+    every = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = [path for path in every if _plain_name(path).suffix.lower() in ENDINGS]
     if not files:
         raise InputError(f"{folder}: holds no full texts; put files ending in {', '.join(ENDINGS)} (or .gz of them) there")
-    return files
+    return files, sorted(set(every).difference(files))
 
 
 def read_document(path: Path) -> Document:

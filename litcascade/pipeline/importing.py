@@ -9,7 +9,7 @@ from pathlib import Path
 
 from litcascade.corpora import Receipt, read_records
 from litcascade.corpora.labels import Choice, is_field_table, read_choices, read_field_labels, read_labels
-from litcascade.corpora.texts import Known, Matcher, find_files, read_document
+from litcascade.corpora.texts import ENDINGS, Known, Matcher, find_files, read_document
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
 from litcascade.schemas import Document, Record
@@ -68,6 +68,7 @@ class TextsReceipt:
     states: dict[str, int] = field(default_factory=dict)
     unmatched: list[tuple[str, str]] = field(default_factory=list)
     clashes: list[tuple[str, str]] = field(default_factory=list)
+    other_kinds: list[tuple[str, str]] = field(default_factory=list)
 
 
 def import_texts(store: Store, folder: Path) -> TextsReceipt:
@@ -75,8 +76,9 @@ def import_texts(store: Store, folder: Path) -> TextsReceipt:
     if not store.value("select count(*) from records"):
         raise InputError("import the records first, so that full texts can be matched to them")
     matcher = Matcher(Known(record_id, doi) for record_id, doi in store.rows("select record_id, doi from records"))
-    files = find_files(folder)
-    receipt = TextsReceipt(files=len(files))
+    files, others = find_files(folder)
+    why = f"no kind that is read ({', '.join(ENDINGS)})"
+    receipt = TextsReceipt(files=len(files) + len(others), other_kinds=[(path.name, why) for path in others])
     here = dict(store.rows("select record_id, document_id from current_documents"))
     found: dict[str, tuple[Document, str]] = {}
     seen: dict[str, str] = {}

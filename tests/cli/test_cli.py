@@ -44,8 +44,10 @@ def test_init_check_import_run_status_score_report_export(tmp_path: Path, server
     (home / "texts").mkdir()
     (home / "texts" / "a.txt").write_text("Methods\n\nForty adults in a hospital took 75 mg of zinc.", encoding="utf-8")
     (home / "texts" / "stray.txt").write_text("Another paper.", encoding="utf-8")
+    (home / "texts" / "b.docx").write_bytes(b"PK")
     texts = cli("import", home / "texts", "--review", home)
     assert "not matched: stray.txt" in texts.stdout
+    assert "not read: b.docx: no kind that is read" in texts.stdout
     assert cli("check", "--review", home).returncode == 0
     ran = cli("run", "--review", home, "--json")
     assert ran.returncode == 0, ran.stderr

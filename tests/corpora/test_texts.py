@@ -90,7 +90,7 @@ def test_an_empty_folder_is_told(tmp_path: Path) -> None:
 
 
 def test_the_trials_and_the_bad_pdfs_of_the_corpora(corpora: Path) -> None:
-    trials = [read_document(path) for path in find_files(corpora / "rct_numeric" / "full_text_jats")]
+    trials = [read_document(path) for path in find_files(corpora / "rct_numeric" / "full_text_jats")[0]]
     assert len(trials) == 56
     assert sum(document.state is DocumentState.PARSED for document in trials) == 55
     assert all(document.title for document in trials)
