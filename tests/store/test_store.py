@@ -56,7 +56,7 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
                 store.append("records", [{"record_id": "a"}])
                 store.append("records", [{"record_id": "a"}])
 
-        with pytest.raises(StoreError, match="Duplicate key"):
+        with pytest.raises(StoreError, match="Constraint Error: PRIMARY KEY or UNIQUE"):
             twice()
         assert store.value("select count(*) from records") == 0
 
