@@ -1,6 +1,7 @@
 """What an abstract field really holds: text, nothing dressed as something, or a text cut short."""
 
 import re
+from collections import Counter
 
 from litcascade.schemas import AbstractStatus
 
@@ -34,26 +35,42 @@ _STOPWORDS = {
     "it": {"il", "di", "della", "che", "sono", "stati", "con", "gli", "nel", "è"},
 }
 
+_LANGUAGES = {
+    word: tuple(language for language, stops in _STOPWORDS.items() if word in stops) for word in set().union(*_STOPWORDS.values())
+}
+_TOLD_BY = 300  # characters
+LONGEST_NOTHING = max(map(len, _NOTHING))
+
 
 def nothing(text: str | None) -> bool:
     """Whether a cell holds no content: blank, "nan", "N/A", a lone dash, …"""
-    return text is None or text.strip().casefold() in _NOTHING
+    if text is None:
+        return True
+    plain = text.strip()
+    return len(plain) <= LONGEST_NOTHING and plain.casefold() in _NOTHING
 
 
 def read_abstract(text: str | None) -> tuple[str | None, AbstractStatus]:
     """Return (abstract or None, status). Placeholders become None; a cut text is kept and marked."""
-    if text is None or nothing(text) or _PLACEHOLDER.match(text.strip()):
+    if text is None or nothing(text):
         return None, AbstractStatus.MISSING
     kept = text.strip()
-    if _CUT.search(kept):
+    if len(kept) < 200 and _PLACEHOLDER.match(kept):
+        return None, AbstractStatus.MISSING
+    if _CUT.search(kept, max(0, len(kept) - 20)):
         return kept, AbstractStatus.TRUNCATED
     return kept, AbstractStatus.OTHER_LANGUAGE if _other_language(kept) else AbstractStatus.OK
 
 
 def _other_language(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    if not words or (text.isascii() is False and not any(word.isascii() for word in words)):
-        return bool(words)
-    counts = {language: sum(word in stops for word in words) for language, stops in _STOPWORDS.items()}
-    english = counts.pop("en")
-    return max(counts.values()) > english
+    """Whether the first words hold more stop words of another language than English ones, or are of another script."""
+    head = text[:_TOLD_BY].casefold()
+    if head.count(" the ") + head.count(" of ") + head.count(" and ") > 1:  # nothing but English has two of these so early
+        return False
+    words = head.split()
+    told = [word for word in words if word in _LANGUAGES]
+    if not told and not text.isascii() and not any(word.isascii() and word.isalpha() for word in words):
+        return any(character.isalpha() for word in words for character in word)
+    counts = Counter(language for word in told for language in _LANGUAGES[word])
+    english = counts.pop("en", 0)
+    return max(counts.values(), default=0) > english

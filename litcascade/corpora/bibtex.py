@@ -1,15 +1,16 @@
 """BibTeX and BibLaTeX: every entry by its place in the file, a broken one costs no other."""
 
 import re
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from litcascade.corpora.build import build, read_year, unique_ids
+from litcascade.corpora.build import build, read_year
+from litcascade.corpora.found_labels import label_in_columns
 from litcascade.corpora.latex import plain, plain_link
 from litcascade.corpora.readers import READERS
-from litcascade.corpora.receipt import Parsed, SetAside
+from litcascade.corpora.receipt import Item, Repair, SetAside
+from litcascade.corpora.source import Source
+from litcascade.corpora.splitting import split_at
 from litcascade.schemas import Record
 
 _OPENS = r"@[ \t]*([A-Za-z][\w.:+-]*)[ \t]*(?:(\{)|(\()(?=\s*[^\s,(){}\"=]+\s*,\s*[\w-]+\s*=))"
@@ -23,6 +24,7 @@ _BARE = re.compile(r"[^\s,{}#\"=)]+")
 _TOKENS = (re.compile(r"\\.|[{}()\"]", re.DOTALL), re.compile(r"[{}()\"]"))  # an escaped brace is none; if that fails, it is
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _LINKS = ("url", "doi", "file", "eprint")
+CARET = "\\textasciicircum{}"
 
 
 @dataclass
@@ -38,25 +40,23 @@ class _BrokenError(Exception):
 
 
 @READERS.register("bibtex")
-def read_bibtex(text: str, stem: str) -> Parsed:
+def read_bibtex(source: Source) -> Iterator[Item]:
     """Read BibTeX; as many records and entries set aside as the file has starts `@type{`."""
-    parsed = Parsed()
-    entries = list(_File(re.sub(r"\r\n?", "\n", text.replace("\ufeff", "")), parsed).entries())
-    keys = [entry.key for entry in entries]
-    repeated = sum(number > 1 for key, number in Counter(keys).items() if key)
-    ids, own = unique_ids([None] * len(keys) if repeated else keys, stem)
-    if entries and not own:
-        why = f"{repeated} citation key(s) stand for more than one entry" if repeated else "not every entry has a citation key"
-        parsed.repairs.append(f"ids were made from file name and position ({why})")
-    for position, (entry, record_id) in enumerate(zip(entries, ids, strict=True), start=1):
-        parsed.records.append(_record(entry, record_id, position))
-    return parsed
+    position = 0
+    macros: dict[str, str] = {}
+    for line, text in split_at(source.pieces(), _START, source.name):
+        for item in _Segment(text, line, macros).entries():
+            if isinstance(item, _Entry):
+                position += 1
+                yield _record(item, position)
+            else:
+                yield item
 
 
-def _record(entry: _Entry, record_id: str, position: int) -> Record:
+def _record(entry: _Entry, position: int) -> Record:
     def first(*names: str) -> str | None:
         values = (value for name in names for value in entry.fields.get(name, []))
-        return next((plain(value) for value in values if value.strip()), None)
+        return next((plain(value.replace(CARET, "^")) for value in values if value.strip()), None)
 
     def link(name: str) -> str | None:
         return next((plain_link(value) for value in entry.fields.get(name, []) if value.strip()), None)
@@ -66,16 +66,26 @@ def _record(entry: _Entry, record_id: str, position: int) -> Record:
     fields = {
         "title": ": ".join(part for part in (first("title"), first("subtitle")) if part) or first("booktitle"),
         "abstract": first("abstract"),
-        "year": next((date for date in dates if read_year(date)), None),
+        "year": next((date for date in dates if read_year(date)), None) or next((date for date in dates if date), None),
         "journal": first("journal", "journaltitle", "booktitle"),
+        "volume": first("volume"),
+        "issue": first("number", "issue"),
+        "pages": first("pages"),
         "doi": link("doi"),
+        "pmcid": first("pmcid", "pmc"),
         "pmid": first("pmid") or (first("eprint") if pubmed else None),
         "url": link("url"),
-        "kind": entry.kind,
+        "kind": first("litcascade_kind") or entry.kind,
     }
     names = [name for value in entry.fields.get("author", [])[:1] for name in _split_names(value)]
     source = {"entry_type": entry.kind, "citation_key": entry.key, **entry.fields}
-    return build(record_id, fields, [plain(name) for name in names if name.strip() != "others"], position, source)
+    authors = [plain(name.replace(CARET, "^")) for name in names if name.strip() != "others"]
+    return build(first("litcascade_id") or entry.key, fields, authors, position, source, label_in_columns(_singles(entry)))
+
+
+def _singles(entry: _Entry) -> dict[str, str]:
+    """Fields with one value, for labels that screening tools leave in them."""
+    return {name: values[0] for name, values in entry.fields.items()}
 
 
 def _split_names(value: str) -> list[str]:
@@ -90,46 +100,40 @@ def _split_names(value: str) -> list[str]:
     return [*names, value[begin:]]
 
 
-class _File:
-    """One pass over the text: entries out, all else set aside."""
+class _Segment:
+    """The text from one start at the head of a line to the next: entries out, all else set aside."""
 
-    def __init__(self, text: str, parsed: Parsed) -> None:
-        self.text, self.parsed = text, parsed
-        self.ends = [match.start() for match in re.finditer("\n", text)]
-        self.macros: dict[str, str] = {}
+    def __init__(self, text: str, line: int, macros: dict[str, str]) -> None:
+        self.text, self.line, self.macros = text, line, macros
 
-    def entries(self) -> Iterator[_Entry]:
-        """Entries in order; a start at the head of a line always opens one, so that a broken one ends there."""
-        starts = list(_START.finditer(self.text))
-        borders = [*(match.start() for match in starts), len(self.text)]
-        self._aside(0, borders[0], "stands outside any entry")
-        for start, border in zip(starts, borders[1:], strict=True):
-            place: re.Match[str] | None = start
-            broken = False
-            while place:
-                entry, end = self._entry(place, self._inner(place, border) if broken else border, border)
-                if entry:
-                    yield entry
-                broken = broken or entry is None
-                place = _BEHIND.match(self.text, end, border)
-            self._aside(end, border, "stands outside any entry")
+    def entries(self) -> Iterator[_Entry | Item]:
+        """Entries in order; the segment ends where the next one begins, so that a broken one ends there."""
+        place = _START.match(self.text)
+        end, broken = 0, False
+        while place:
+            limit = self._inner(place) if broken else len(self.text)
+            items, end = self._entry(place, limit)
+            yield from items
+            broken = broken or not any(isinstance(item, _Entry) for item in items)
+            place = _BEHIND.match(self.text, end)
+        yield from self._aside(end, len(self.text), "stands outside any entry")
 
-    def _inner(self, start: re.Match[str], border: int) -> int:
+    def _inner(self, start: re.Match[str]) -> int:
         """Where the next entry seems to open on the same line."""
-        inside = _INSIDE.search(self.text, start.end(), border)
-        return inside.end() if inside else border
+        inside = _INSIDE.search(self.text, start.end())
+        return inside.end() if inside else len(self.text)
 
     def _line(self, position: int) -> int:
-        return bisect_left(self.ends, position) + 1
+        return self.line + self.text.count("\n", 0, position)
 
-    def _aside(self, begin: int, end: int, reason: str, *, is_record: bool = False) -> None:
+    def _aside(self, begin: int, end: int, reason: str, *, is_record: bool = False) -> list[Item]:
         raw = self.text[begin:end]
-        if raw.strip().strip(","):
-            line = self._line(begin + len(raw) - len(raw.lstrip()))
-            self.parsed.set_aside.append(SetAside(line, reason, raw.strip(), is_record))
+        if not raw.strip().strip(","):
+            return []
+        return [SetAside(self._line(begin + len(raw) - len(raw.lstrip())), reason, raw.strip(), is_record)]
 
-    def _entry(self, start: re.Match[str], limit: int, border: int) -> tuple[_Entry | None, int]:
-        """The entry that opens there (None for what is no record, or broken), and where it ends; read up to the limit."""
+    def _entry(self, start: re.Match[str], limit: int) -> tuple[list[_Entry | Item], int]:
+        """What opens there (an entry with its notes; nothing for what is no record; else it is set aside), and where it ends."""
         kind = next(group for group in start.groups() if group).casefold()
         at = self.text.index("@", start.start())
         is_record = kind not in ("string", "preamble", "comment")
@@ -138,26 +142,25 @@ class _File:
             scan = _Scan(self, limit, tokens, "}" if self.text[start.end() - 1] == "{" else ")")
             try:
                 if kind in ("preamble", "comment"):
-                    return None, scan.closed(start.end(), scan.closer)
+                    return [], scan.closed(start.end(), scan.closer)
                 key, fields, end = scan.body(start.end(), with_key=is_record)
             except _BrokenError as error:
                 fault = fault or str(error)
                 continue
             if kind == "string":
                 self.macros.update({name: values[0] for name, values in fields.items()})
-                return None, end
-            self.parsed.repairs += [f"line {self._line(at)}: {note}" for note in scan.notes]
-            return _Entry(self._line(at), kind, key, fields), end
-        end = self._inner(start, border)
-        self._aside(at, end, fault, is_record=is_record)
-        return None, end
+                return [], end
+            notes: list[_Entry | Item] = [Repair(f"line {self._line(at)}: {note}") for note in scan.notes]
+            return [*notes, _Entry(self._line(at), kind, key, fields)], end
+        end = self._inner(start)
+        return [*self._aside(at, end, fault, is_record=is_record)], end
 
 
 class _Scan:
     """Reads one entry, never beyond its border."""
 
-    def __init__(self, file: _File, border: int, tokens: re.Pattern[str], closer: str) -> None:
-        self.text, self.macros, self.border, self.tokens, self.closer = file.text, file.macros, border, tokens, closer
+    def __init__(self, segment: _Segment, border: int, tokens: re.Pattern[str], closer: str) -> None:
+        self.text, self.macros, self.border, self.tokens, self.closer = segment.text, segment.macros, border, tokens, closer
         self.notes: list[str] = []
 
     def _peek(self, position: int) -> str:

@@ -1,12 +1,13 @@
 """Bytes to text: byte-order mark first, then strict UTF-8, then the code pages exports are really written in."""
 
 import codecs
-import contextlib
+import io
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import IO
 
-from litcascade.errors import InputError
-
+PIECE = 1 << 20
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -14,13 +15,17 @@ _MARKS = [
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 ]
-_KINDS = [
-    (b"%PDF", "a PDF"),
-    (b"PK\x03\x04", "a zip archive (or an Office document)"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document"),
-    (b"SQLite format 3", "an SQLite database"),
-]
+Opener = Callable[[], IO[bytes]]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a file is read: the codec with its error handler, the name told to people, and how many bytes were odd."""
+
+    codec: str
+    errors: str
+    name: str
+    repaired: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,50 +37,48 @@ class Decoded:
     repaired: int = 0
 
 
-def read_text(path: Path) -> Decoded:
-    """Read a text file whole; what is no text, empty, or not there is an `InputError` that names it for what it is."""
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; name a file in it")
-    raw = path.read_bytes()
-    if not raw.strip():
-        raise InputError(f"{path}: the file is empty; export it again")
-    for magic, kind in _KINDS:
-        if raw.startswith(magic):
-            raise InputError(f"{path}: is {kind}, not a text export; export the records as RIS or CSV")
-    decoded = decode(raw)
-    if "\0" in decoded.text:
-        raise InputError(f"{path}: is a binary file, not a text export; export the records as RIS or CSV")
-    head = decoded.text.lstrip()[:200].lower()
-    if head.startswith(("<!doctype html", "<html")):
-        raise InputError(f"{path}: is a web page (perhaps an error page of the database), not an export; export again")
-    return decoded
-
-
 def decode(raw: bytes) -> Decoded:
     """Decode without ever writing a replacement character or a lone surrogate."""
-    for mark, name in _MARKS:
-        if raw.startswith(mark):
-            try:
-                return Decoded(raw.decode(name), name)
-            except UnicodeDecodeError:
-                break
-    try:
-        return Decoded(raw.decode("utf-8"), "utf-8")
-    except UnicodeDecodeError:
-        pass
-    bare = _bare_utf16(raw)
-    if bare:
-        with contextlib.suppress(UnicodeDecodeError):  # what only looks like UTF-16 is read as bytes
-            return Decoded(raw.decode(bare), bare)
-    return _mixed(raw)
+    encoding = find_encoding(lambda: io.BytesIO(raw))
+    return Decoded("".join(decoded_pieces(io.BytesIO(raw), encoding)), encoding.name, encoding.repaired)
 
 
-def _bare_utf16(raw: bytes) -> str | None:
+def find_encoding(opener: Opener) -> Encoding:
+    """The encoding under which the whole file can be read; memory does not grow with the file."""
+    with opener() as handle:
+        sample = handle.read(4000)
+    marked = next((name for mark, name in _MARKS if sample.startswith(mark)), None)
+    for name in (marked, "utf-8", _bare_utf16(sample)):
+        if name and _reads(opener, Encoding(name, "strict", name)):
+            return Encoding(name, "strict", name)
+    return _count_odd_bytes(opener)
+
+
+def decoded_pieces(handle: IO[bytes], encoding: Encoding) -> Iterator[str]:
+    """The text in pieces of about a megabyte; a byte that is no UTF-8 is read as Windows-1252 where `errors` lets it pass."""
+    for piece in _pieces(handle, encoding.codec, encoding.errors):
+        yield piece.translate(_WINDOWS) if encoding.errors == _MIXED and not piece.isascii() else piece
+
+
+def _pieces(handle: IO[bytes], codec: str, errors: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(codec)(errors)
+    while raw := handle.read(PIECE):
+        yield decoder.decode(raw)
+    if rest := decoder.decode(b"", final=True):
+        yield rest
+
+
+def _reads(opener: Opener, encoding: Encoding) -> bool:
+    with opener() as handle:
+        try:
+            return all(True for _ in decoded_pieces(handle, encoding))
+        except UnicodeDecodeError:
+            return False
+
+
+def _bare_utf16(sample: bytes) -> str | None:
     """UTF-16 without a mark: every second byte of Latin text is zero."""
-    sample = raw[:4000]
-    if len(raw) % 2 or len(sample) < 8:
+    if len(sample) < 8:
         return None
     for name, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if zeros.count(0) > 0.6 * len(zeros):
@@ -83,23 +86,18 @@ def _bare_utf16(raw: bytes) -> str | None:
     return None
 
 
-def _mixed(raw: bytes) -> Decoded:
-    """UTF-8 with single bytes of Windows-1252 in it, or Windows-1252 throughout; each such byte is counted."""
-    parts: list[str] = []
-    repaired = multibyte = 0
-    position = 0
-    while position < len(raw):
-        try:
-            parts.append(raw[position:].decode("utf-8"))
-            multibyte += any(char > "\x7f" for char in parts[-1])
-            break
-        except UnicodeDecodeError as error:
-            good = raw[position : position + error.start].decode("utf-8")
-            multibyte += any(char > "\x7f" for char in good)
-            parts.append(good)
-            bad = raw[position + error.start : position + error.start + 1]
-            parts.append(bad.decode("cp1252", errors="ignore") or bad.decode("latin-1"))
-            repaired += 1
-            position += error.start + 1
-    encoding = "utf-8 with windows-1252 bytes" if multibyte else "windows-1252"
-    return Decoded("".join(parts), encoding, repaired if multibyte else 0)
+def _count_odd_bytes(opener: Opener) -> Encoding:
+    """UTF-8 with single bytes of Windows-1252 in it, or Windows-1252 throughout; in the first case each is counted."""
+    odd = sound = 0
+    with opener() as handle:
+        for piece in _pieces(handle, "utf-8", "surrogateescape"):
+            if not piece.isascii():
+                escaped = len(_ESCAPED.findall(piece))
+                odd += escaped
+                sound += sum(character > "\x7f" for character in piece) - escaped
+    return Encoding("utf-8", _MIXED, "utf-8 with windows-1252 bytes", odd) if sound else Encoding("utf-8", _MIXED, "windows-1252")
+
+
+_MIXED = "surrogateescape"
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_WINDOWS = {0xDC00 + byte: bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in range(0x80, 0x100)}

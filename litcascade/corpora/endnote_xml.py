@@ -1,45 +1,54 @@
 """EndNote XML: the runs of text that EndNote parts by style are joined in order."""
 
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 
 from litcascade.corpora.build import build, read_year
 from litcascade.corpora.readers import READERS
-from litcascade.corpora.receipt import Parsed, SetAside
-from litcascade.corpora.tagged import made_ids
+from litcascade.corpora.receipt import Item, SetAside
+from litcascade.corpora.source import Source
 from litcascade.corpora.xml_records import line_of, raw_fields, xml_entries
+from litcascade.schemas import Record
 
 _MEDLINE = ("pubmed", "medline", "nlm")
 
 
 @READERS.register("endnote_xml")
-def read_endnote_xml(text: str, stem: str) -> Parsed:
+def read_endnote_xml(source: Source) -> Iterator[Item]:
     """Read an EndNote library in XML: as many records out as `<record>` in; an empty one is set aside."""
-    parsed = Parsed()
-    entries = []
-    for entry in xml_entries(text, ("record",), parsed):
-        if len(entry) == 0:
+    position = 0
+    for entry in xml_entries(source, ("record",)):
+        if not isinstance(entry, etree._Element):
+            yield entry
+        elif len(entry) == 0:
             raw = etree.tostring(entry, encoding="unicode", with_tail=False)
-            parsed.set_aside.append(SetAside(line_of(entry), "holds no field", raw, is_record=True))
+            yield SetAside(line_of(entry), "holds no field", raw, is_record=True)
         else:
-            entries.append(entry)
-    for position, (entry, record_id) in enumerate(zip(entries, made_ids(len(entries), stem, parsed), strict=True), start=1):
-        kind = entry.find("ref-type")
-        dates = [*_all(entry, "dates/year"), *_all(entry, "dates/pub-dates/date")]
-        fields = {
-            "title": _first(entry, "titles/title"),
-            "abstract": _first(entry, "abstract"),
-            "year": next((date for date in dates if read_year(date)), None),
-            "journal": _first(entry, "titles/secondary-title", "periodical/full-title", "titles/alt-title", "periodical/abbr-1"),
-            "doi": _doi(entry),
-            "pmid": _pmid(entry),
-            "url": _first(entry, "urls/related-urls/url", "urls/web-urls/url"),
-            "kind": (kind.get("name") or _runs(kind)) if kind is not None else None,
-        }
-        authors = _all(entry, "contributors/authors/author")
-        parsed.records.append(build(record_id, fields, authors, position, dict(raw_fields(entry, _runs))))
-    return parsed
+            position += 1
+            yield _record(entry, position)
+
+
+def _record(entry: etree._Element, position: int) -> Record:
+    kind = entry.find("ref-type")
+    dates = [*_all(entry, "dates/year"), *_all(entry, "dates/pub-dates/date")]
+    fields = {
+        "title": _first(entry, "titles/title"),
+        "abstract": _first(entry, "abstract"),
+        "year": next((date for date in dates if read_year(date)), None) or next(iter(dates), None),
+        "journal": _first(entry, "titles/secondary-title", "periodical/full-title", "titles/alt-title", "periodical/abbr-1"),
+        "volume": _first(entry, "volume"),
+        "issue": _first(entry, "number"),
+        "pages": _first(entry, "pages"),
+        "doi": _doi(entry),
+        "pmid": _pmid(entry),
+        "pmcid": _first(entry, "custom2"),
+        "url": _first(entry, "urls/related-urls/url", "urls/web-urls/url"),
+        "kind": (kind.get("name") or _runs(kind)) if kind is not None else None,
+    }
+    authors = _all(entry, "contributors/authors/author")
+    return build("", fields, authors, position, dict(raw_fields(entry, _runs)))
 
 
 def _runs(element: etree._Element) -> str:

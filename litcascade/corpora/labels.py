@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from litcascade.corpora.abstracts import nothing
-from litcascade.corpora.encoding import read_text
-from litcascade.corpora.table import ALIASES, read_rows
+from litcascade.corpora.columns import ALIASES
+from litcascade.corpora.source import open_text
+from litcascade.corpora.table import read_rows
 from litcascade.errors import InputError
 from litcascade.schemas import Decision, FieldSpec
 from litcascade.schemas.fields import NOT_REPORTED, check_value
@@ -70,7 +71,7 @@ def read_decision(cell: str) -> Decision | None:
 
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    header, rows, aside = read_rows(read_text(path).text, str(path))
+    header, rows, aside = read_rows(open_text(path))
     if aside:
         raise InputError(f"{path}: line {aside[0].line} {aside[0].reason}; mend the row, nothing was imported")
     names = [re.sub(r"\s+", "_", name.strip().casefold()) for name in header]
@@ -178,6 +179,37 @@ def read_choices(path: Path) -> list[Choice]:
             version = row.get("criteria", "").strip() or None
             choices.append(Choice(row[id_column].strip(), row["stage"].strip(), decision, unsure, who, criterion, note, version))
     return choices
+
+
+@dataclass(frozen=True)
+class PairWord:
+    """A person's word on two records: `same`, `different`, `same study`, or `unsure` (it stays with people)."""
+
+    first: str
+    second: str
+    verdict: str
+    who: str | None = None
+    note: str | None = None
+
+
+def read_pairs(path: Path) -> list[PairWord]:
+    """People's words from the pairs that `litcascade export duplicates` wrote; blank decisions are left as they are."""
+    names, rows = _table(path)
+    for needed in ("first_id", "second_id", "decision"):
+        if needed not in names:
+            raise InputError(f"{path}: no column '{needed}'; export the duplicates anew and fill in their decision")
+    words = []
+    for line, row in rows:
+        verdict = " ".join(row["decision"].casefold().split())
+        if not verdict:
+            continue
+        if verdict not in ("same", "different", "same study", "unsure"):
+            raise InputError(
+                f"{path}: line {line}: '{row['decision']}' is no decision; use same, different, same study or unsure"
+            )
+        who, note = (row.get(key, "").strip() or None for key in ("who", "note"))
+        words.append(PairWord(row["first_id"].strip(), row["second_id"].strip(), verdict, who, note))
+    return words
 
 
 def read_causes(path: Path) -> list[dict[str, str]]:

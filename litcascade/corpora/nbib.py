@@ -7,31 +7,42 @@ from itertools import pairwise
 from litcascade.corpora.abstracts import nothing
 from litcascade.corpora.build import build, read_year
 from litcascade.corpora.readers import READERS
-from litcascade.corpora.receipt import Parsed, SetAside
-from litcascade.corpora.tagged import Entry, made_ids, numbered_lines
+from litcascade.corpora.receipt import Item, SetAside
+from litcascade.corpora.source import Source
+from litcascade.corpora.tagged import Entry
+from litcascade.schemas import Record
 
 _TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
 _BLANKS = " " * 6
 
 
 @READERS.register("nbib")
-def read_nbib(text: str, stem: str) -> Parsed:
+def read_nbib(source: Source) -> Iterator[Item]:
     """Read MEDLINE text; lines that are neither tagged nor indented belong to no field and are set aside."""
-    parsed = Parsed()
-    entries = list(_entries(numbered_lines(text), parsed))
-    ids = made_ids(len(entries), stem, parsed)
-    for position, (entry, record_id) in enumerate(zip(entries, ids, strict=True), start=1):
-        fields = {
-            "title": plain_title(entry.first("TI"), entry.first("TT")) or entry.first("BTI", "CTI"),
-            "abstract": " ".join(entry.values("AB", "OAB")),
-            "year": _year(entry),
-            "journal": entry.first("JT", "TA"),
-            "doi": _doi(entry),
-            "pmid": entry.first("PMID"),
-            "kind": "; ".join(entry.values("PT")),
-        }
-        parsed.records.append(build(record_id, fields, entry.values("FAU", "AU"), position, dict(entry.tags)))
-    return parsed
+    position = 0
+    for item in _entries(source):
+        if isinstance(item, Entry):
+            position += 1
+            yield _record(item, position)
+        else:
+            yield item
+
+
+def _record(entry: Entry, position: int) -> Record:
+    fields = {
+        "title": plain_title(entry.first("TI"), entry.first("TT")) or entry.first("BTI", "CTI"),
+        "abstract": " ".join(entry.values("AB", "OAB")),
+        "year": _year(entry),
+        "journal": entry.first("JT", "TA"),
+        "volume": entry.first("VI"),
+        "issue": entry.first("IP"),
+        "pages": entry.first("PG"),
+        "doi": _doi(entry),
+        "pmid": entry.first("PMID"),
+        "pmcid": entry.first("PMC"),
+        "kind": "; ".join(entry.values("PT")),
+    }
+    return build("", fields, entry.values("FAU", "AU"), position, dict(entry.tags))
 
 
 def plain_title(title: str | None, vernacular: str | None = None) -> str | None:
@@ -41,10 +52,10 @@ def plain_title(title: str | None, vernacular: str | None = None) -> str | None:
     return vernacular if nothing(plain) else plain
 
 
-def _entries(lines: list[tuple[int, str]], parsed: Parsed) -> Iterator[Entry]:
+def _entries(source: Source) -> Iterator[Entry | Item]:
     entry: Entry | None = None
-    closed, spaced = True, _spaced(lines)
-    for number, line in lines:
+    closed, spaced = True, _spaced(source.head().split("\n"))
+    for number, line in enumerate(source.lines(), start=1):
         match = _TAG.match(line)
         if match and match.group(1) == "PMID":
             if entry:
@@ -58,22 +69,22 @@ def _entries(lines: list[tuple[int, str]], parsed: Parsed) -> Iterator[Entry]:
         elif match and entry and not closed:
             entry.add(match.group(1), match.group(2))
         else:
-            _put_aside(number, line, match is not None and closed, parsed)
+            yield _aside(number, line, match is not None and closed)
             if entry:
                 entry.open = None
     if entry:
         yield entry
 
 
-def _put_aside(number: int, line: str, outside: bool, parsed: Parsed) -> None:
+def _aside(number: int, line: str, outside: bool) -> SetAside:
     reason = "stands outside any record (no PMID opens one)" if outside else "is neither a tagged line nor a continued one"
-    parsed.set_aside.append(SetAside(number, reason, line))
+    return SetAside(number, reason, line)
 
 
-def _spaced(lines: list[tuple[int, str]]) -> bool:
+def _spaced(lines: list[str]) -> bool:
     """Whether blank lines stand between fields as a habit of the file, so that they cannot end a record."""
     tagged = behind_blank = 0
-    for (_, above), (_, line) in pairwise(lines):
+    for above, line in pairwise(lines):
         match = _TAG.match(line)
         if match and match.group(1) != "PMID":
             tagged += 1

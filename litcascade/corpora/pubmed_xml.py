@@ -1,12 +1,14 @@
 """PubMed XML (articles and books): all text of an element and its children, all sections of an abstract."""
 
+from collections.abc import Iterator
+
 from lxml import etree
 
 from litcascade.corpora.build import build
 from litcascade.corpora.nbib import plain_title
 from litcascade.corpora.readers import READERS
-from litcascade.corpora.receipt import Parsed, SetAside
-from litcascade.corpora.tagged import made_ids
+from litcascade.corpora.receipt import Item, SetAside
+from litcascade.corpora.source import Source
 from litcascade.corpora.xml_records import line_of, raw_fields, xml_entries
 from litcascade.corpora.xml_texts import flat, loose
 from litcascade.schemas import AbstractStatus, Record
@@ -16,22 +18,21 @@ _NOT_TEXT = frozenset({"CopyrightInformation"})
 
 
 @READERS.register("pubmed_xml")
-def read_pubmed_xml(text: str, stem: str) -> Parsed:
+def read_pubmed_xml(source: Source) -> Iterator[Item]:
     """Read PubMed XML; an entry without any text is set aside as unread."""
-    parsed = Parsed()
-    entries = []
-    for entry in xml_entries(text, _ENTRIES, parsed):
-        if entry.find("MedlineCitation") is None and entry.find("BookDocument") is None:
+    position = 0
+    for entry in xml_entries(source, _ENTRIES):
+        if not isinstance(entry, etree._Element):
+            yield entry
+        elif entry.find("MedlineCitation") is None and entry.find("BookDocument") is None:
             raw = etree.tostring(entry, encoding="unicode", with_tail=False)
-            parsed.set_aside.append(SetAside(line_of(entry), "holds no citation", raw, is_record=True))
+            yield SetAside(line_of(entry), "holds no citation", raw, is_record=True)
         else:
-            entries.append(entry)
-    for position, (entry, record_id) in enumerate(zip(entries, made_ids(len(entries), stem, parsed), strict=True), start=1):
-        parsed.records.append(_record(entry, record_id, position))
-    return parsed
+            position += 1
+            yield _record(entry, position)
 
 
-def _record(entry: etree._Element, record_id: str, position: int) -> Record:
+def _record(entry: etree._Element, position: int) -> Record:
     citation = _first(entry, "MedlineCitation", "BookDocument")
     abstract, language = _abstract(citation)
     title, vernacular = _text(citation, "Article/ArticleTitle", "ArticleTitle"), _text(citation, "Article/VernacularTitle")
@@ -43,7 +44,11 @@ def _record(entry: etree._Element, record_id: str, position: int) -> Record:
         "year": _year(citation),
         "journal": _text(citation, "Article/Journal/Title", "Article/Journal/ISOAbbreviation", "MedlineJournalInfo/MedlineTA")
         or (book if chapter else ""),
+        "volume": _text(citation, "Article/Journal/JournalIssue/Volume", "Book/Volume"),
+        "issue": _text(citation, "Article/Journal/JournalIssue/Issue"),
+        "pages": _text(citation, "Article/Pagination/MedlinePgn", "Pagination/MedlinePgn"),
         "doi": _doi(entry, citation),
+        "pmcid": _text(entry, "PubmedData/ArticleIdList/ArticleId[@IdType='pmc']"),
         "pmid": _text(citation, "PMID") or _text(entry, "PubmedData/ArticleIdList/ArticleId[@IdType='pubmed']"),
         "kind": "; ".join(_all(citation, "Article/PublicationTypeList/PublicationType", "PublicationType")),
     }
@@ -54,7 +59,7 @@ def _record(entry: etree._Element, record_id: str, position: int) -> Record:
         "abstract_language": language,
     }
     source.update({name: value for name, value in told.items() if value})
-    record = build(record_id, fields, _authors(citation), position, source)
+    record = build("", fields, _authors(citation), position, source)
     if record.abstract_status is AbstractStatus.OK and language and language.casefold() not in ("eng", "en"):
         return record.model_copy(update={"abstract_status": AbstractStatus.OTHER_LANGUAGE})
     return record
@@ -88,6 +93,7 @@ def _sections(abstract: etree._Element) -> str:
     for child, words in loose(abstract, _NOT_TEXT):
         text = words if child is None else flat(child)
         label = "" if child is None else (child.get("Label") or "").strip()
+        label = "" if label == "UNLABELLED" else label
         if text:
             parts.append(f"{label}: {text}" if label else text)
     return " ".join(parts)

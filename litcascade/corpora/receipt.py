@@ -1,5 +1,6 @@
 """What an import came to: every record in the file is read, or set aside with a reason and a line."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from litcascade.schemas import AbstractStatus, Record
@@ -13,6 +14,16 @@ class SetAside:
     reason: str
     raw: str
     is_record: bool = False
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Something a reader mended, or that a person should know of the file."""
+
+    words: str
+
+
+Item = Record | SetAside | Repair
 
 
 @dataclass
@@ -38,24 +49,55 @@ class Receipt:
     missing_titles: int
     missing_abstracts: int
     cut_abstracts: int
+    unclear_years: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def make_receipt(path: str, format_name: str, encoding: str, parsed: Parsed) -> Receipt:
-    """Count what was read and what was not."""
-    refused = sum(item.is_record for item in parsed.set_aside)
-    status = [record.abstract_status for record in parsed.records]
-    return Receipt(
-        path=path,
-        format=format_name,
-        encoding=encoding,
-        in_file=len(parsed.records) + refused,
-        read=len(parsed.records),
-        refused=refused,
-        lines_set_aside=sum(max(1, item.raw.count("\n") + 1) for item in parsed.set_aside),
-        missing_titles=sum(record.title is None for record in parsed.records),
-        missing_abstracts=status.count(AbstractStatus.MISSING),
-        cut_abstracts=status.count(AbstractStatus.TRUNCATED),
-        repairs=tuple(parsed.repairs),
-    )
+class Tally:
+    """Counts the items of a file as they pass; its memory grows with the repairs only."""
+
+    def __init__(self) -> None:
+        self.read = self.refused = self.lines = self.untitled = self.unclear_years = 0
+        self.abstracts: Counter[AbstractStatus] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.labels: Counter[str] = Counter()
+        self.repairs: list[str] = []
+
+    def add(self, item: Item) -> None:
+        """Count one item."""
+        if isinstance(item, Record):
+            self.read += 1
+            self.untitled += item.title is None
+            self.unclear_years += item.year_note is not None
+            self.abstracts[item.abstract_status] += 1
+            if item.status:
+                self.statuses[item.status.value] += 1
+            self.labels.update(f"{stage}: {label}" for stage, label in item.labels.items())
+        elif isinstance(item, SetAside):
+            self.refused += item.is_record
+            self.lines += max(1, item.raw.count("\n") + 1)
+        else:
+            self.repairs.append(item.words)
+
+    def receipt(self, path: str, format_name: str, encoding: str, notes: tuple[str, ...] = ()) -> Receipt:
+        """The receipt of what was counted so far."""
+        return Receipt(
+            path=path,
+            format=format_name,
+            encoding=encoding,
+            in_file=self.read + self.refused,
+            read=self.read,
+            refused=self.refused,
+            lines_set_aside=self.lines,
+            missing_titles=self.untitled,
+            missing_abstracts=self.abstracts[AbstractStatus.MISSING],
+            cut_abstracts=self.abstracts[AbstractStatus.TRUNCATED],
+            unclear_years=self.unclear_years,
+            statuses=dict(self.statuses),
+            labels=dict(sorted(self.labels.items())),
+            repairs=tuple(self.repairs),
+            notes=notes,
+        )

@@ -1,22 +1,6 @@
 """What tagged exports share: numbered lines, and an entry whose fields go on over indented lines."""
 
-import re
 from functools import cached_property
-
-from litcascade.corpora.build import unique_ids
-from litcascade.corpora.receipt import Parsed
-
-
-def numbered_lines(text: str) -> list[tuple[int, str]]:
-    """The lines with their numbers from 1, whatever ends them; byte-order marks removed."""
-    return list(enumerate(re.split(r"\r\n|\n|\r", text.replace("\ufeff", "")), start=1))
-
-
-def made_ids(count: int, stem: str, parsed: Parsed) -> list[str]:
-    """Ids from file name and position, with a note: for formats whose own numbers repeat from search to search."""
-    if count:
-        parsed.repairs.append("ids were made from file name and position")
-    return unique_ids([None] * count, stem)[0]
 
 
 class Entry:

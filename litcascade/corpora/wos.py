@@ -4,36 +4,46 @@ import re
 from collections.abc import Iterator
 
 from litcascade.corpora.abstracts import nothing
-from litcascade.corpora.build import build, read_year
+from litcascade.corpora.build import build, join_pages, read_year
 from litcascade.corpora.readers import READERS
-from litcascade.corpora.receipt import Parsed, SetAside
-from litcascade.corpora.tagged import Entry, made_ids, numbered_lines
+from litcascade.corpora.receipt import Item, Repair, SetAside
+from litcascade.corpora.source import Source
+from litcascade.corpora.tagged import Entry
+from litcascade.schemas import Record
 
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?\s*$")
 _FRAME = ("FN", "VR", "EF")
 
 
 @READERS.register("wos")
-def read_wos(text: str, stem: str) -> Parsed:
+def read_wos(source: Source) -> Iterator[Item]:
     """Read Web of Science (ISI) text; what stands between records is set aside with its line."""
-    parsed = Parsed()
-    entries = list(_entries(text, parsed))
-    ids = made_ids(len(entries), stem, parsed)
-    for position, (entry, record_id) in enumerate(zip(entries, ids, strict=True), start=1):
-        kinds = [kind for kind in (entry.first("DT"), entry.first("PT")) if not nothing(kind)]
-        dates = [entry.first(tag) for tag in ("PY", "EA", "EY", "PD")]
-        number = entry.first("UT") or ""
-        fields = {
-            "title": entry.first("TI"),
-            "abstract": " ".join(entry.values("AB")),
-            "year": next((date for date in dates if read_year(date)), None),
-            "journal": entry.first("SO", "JI"),
-            "doi": entry.first("DI"),
-            "pmid": entry.first("PM") or (number if number.startswith("MEDLINE:") else None),
-            "kind": next(iter(kinds), None),
-        }
-        parsed.records.append(build(record_id, fields, _authors(entry), position, dict(entry.tags)))
-    return parsed
+    position = 0
+    for item in _entries(source):
+        if isinstance(item, Entry):
+            position += 1
+            yield _record(item, position)
+        else:
+            yield item
+
+
+def _record(entry: Entry, position: int) -> Record:
+    kinds = [kind for kind in (entry.first("DT"), entry.first("PT")) if not nothing(kind)]
+    dates = [entry.first(tag) for tag in ("PY", "EA", "EY", "PD")]
+    number = entry.first("UT") or ""
+    fields = {
+        "title": entry.first("TI"),
+        "abstract": " ".join(entry.values("AB")),
+        "year": next((date for date in dates if read_year(date)), None) or next((date for date in dates if date), None),
+        "journal": entry.first("SO", "JI"),
+        "volume": entry.first("VL"),
+        "issue": entry.first("IS"),
+        "pages": join_pages(entry.first("BP"), entry.first("EP")) or entry.first("AR"),
+        "doi": entry.first("DI"),
+        "pmid": entry.first("PM") or (number if number.startswith("MEDLINE:") else None),
+        "kind": next(iter(kinds), None),
+    }
+    return build("", fields, _authors(entry), position, dict(entry.tags))
 
 
 def _authors(entry: Entry) -> list[str]:
@@ -45,23 +55,23 @@ def _authors(entry: Entry) -> list[str]:
     return []
 
 
-def _entries(text: str, parsed: Parsed) -> Iterator[Entry]:
+def _entries(source: Source) -> Iterator[Entry | Item]:
     entry: Entry | None = None
-    for number, line in numbered_lines(text):
+    for number, line in enumerate(source.lines(), start=1):
         match = _TAG.match(line)
         tag = match.group(1) if match else None
         if tag == "PT" or (entry and _ends(line)):
             if entry:
                 if tag == "PT":
-                    parsed.repairs.append(f"line {entry.line}: the record has no ER; closed where the next one opens")
+                    yield Repair(f"line {entry.line}: the record has no ER; closed where the next one opens")
                 yield entry
             entry = Entry(number) if tag == "PT" else None
         if entry and match and tag:
             entry.add(tag, match.group(2) or "")
         elif line.strip() and not _ends(line) and not (tag in _FRAME and not entry):
-            _go_on(number, line, entry, parsed)
+            yield from _go_on(number, line, entry)
     if entry:
-        parsed.repairs.append(f"line {entry.line}: the last record has no ER")
+        yield Repair(f"line {entry.line}: the last record has no ER")
         yield entry
 
 
@@ -69,11 +79,10 @@ def _ends(line: str) -> bool:
     return line.rstrip() in ("ER", "EF")
 
 
-def _go_on(number: int, line: str, entry: Entry | None, parsed: Parsed) -> None:
+def _go_on(number: int, line: str, entry: Entry | None) -> Iterator[SetAside]:
     """A line without a tag: more of the field above if indented, else set aside with what goes on from it."""
     if entry and line.startswith("   ") and entry.go_on(line):
         return
-    reason = "is neither a tagged line nor a continued one" if entry else "stands outside any record"
-    parsed.set_aside.append(SetAside(number, reason, line))
+    yield SetAside(number, "is neither a tagged line nor a continued one" if entry else "stands outside any record", line)
     if entry:
         entry.open = None

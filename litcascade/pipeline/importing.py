@@ -4,58 +4,96 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
-from litcascade.corpora import Receipt, read_records
+from litcascade.corpora import Export, Item, Receipt, Repair, SetAside, Tally
+from litcascade.corpora.ids import number
 from litcascade.corpora.labels import Choice, is_field_table, read_choices, read_field_labels, read_labels
+from litcascade.corpora.readers import require_records
 from litcascade.corpora.texts import ENDINGS, Known, Matcher, find_files, read_document
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
 from litcascade.schemas import Document, Record
 from litcascade.store import Store, now
 
+_BATCH = 2_000
+_PLAIN = (
+    "record_id", "title", "abstract", "year", "year_note", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "url",
+    "kind", "position",
+)  # fmt: skip
 
-def import_records(store: Store, path: Path) -> Receipt:
-    """Import an export file of records with its receipt; ids that are in the review already are refused."""
-    parsed, receipt = read_records(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+
+def import_records(
+    store: Store, path: Path, columns: Mapping[str, str] | None = None, tick: Callable[[int], None] = lambda _: None
+) -> Receipt:
+    """Import an export file of records with its receipt, as it is read: memory does not grow with the file.
+
+    A record keeps the file's own id where no other record has it, in the file or in the review; else one is made.
+    `tick` is told how many records were read so far.
+    """
+    export = Export(path, columns)
+    digest = _digest(path)
     earlier = store.rows("select at_time, path from imports where sha256 = ?", [digest])
     if earlier:
         raise InputError(
             f"{path}: the same file was imported on {str(earlier[0][0])[:16]} (as {earlier[0][1]}); nothing was added"
         )
-    ids = [record.record_id for record in parsed.records]
-    taken = store.rows("select record_id from records where record_id in (select unnest(?::text[])) order by 1", [ids])
-    if taken:
-        raise InputError(
-            f"{path}: {len(taken)} id(s) are in the review already, such as '{taken[0][0]}'; "
-            "give the new records other ids, or, where ids were made from the file's name, rename the file"
-        )
     import_id = f"import-{digest[:12]}"
+    tally = Tally()
     with store.transaction():
+        given = _stage_items(store, import_id, _counted(export.items(), tally, tick))
+        require_records(path, tally)
+        taken = {row[0] for row in store.rows("select record_id from records")}
+        ids, notes = number(given, export.stem, taken)
+        store.move_staged("records", ids)
+        tally.repairs += notes
+        receipt = tally.receipt(str(path), export.format, export.encoding)
         kept = json.dumps({**asdict(receipt), "path": path.name})
         row = {"import_id": import_id, "at_time": now(), "path": path.name, "sha256": digest, "receipt": kept}
         store.append("imports", [{**row, "format": receipt.format, "encoding": receipt.encoding}])
-        _insert_records(store, import_id, parsed.records)
-        store.append("set_aside", [{"import_id": import_id, **vars(item)} for item in parsed.set_aside])
     return receipt
 
 
-def _insert_records(store: Store, import_id: str, records: list[Record], batch: int = 5000) -> None:
-    plain = ("record_id", "title", "abstract", "year", "journal", "doi", "pmid", "url", "kind", "position")
-    for start in range(0, len(records), batch):
-        rows = [
-            {
-                **{name: getattr(record, name) for name in plain},
-                "import_id": import_id,
-                "abstract_status": record.abstract_status.value,
-                "authors": list(record.authors),
-                "source": json.dumps(record.source, ensure_ascii=False),
-            }
-            for record in records[start : start + batch]
-        ]
-        store.append("records", rows)
+def _digest(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _counted(items: Iterator[Item], tally: Tally, tick: Callable[[int], None]) -> Iterator[Record | SetAside]:
+    for item in items:
+        tally.add(item)
+        if not isinstance(item, Repair):
+            yield item
+        if tally.read % _BATCH == 0:
+            tick(tally.read)
+
+
+def _stage_items(store: Store, import_id: str, items: Iterator[Record | SetAside]) -> list[str]:
+    """Stage the records and store what was set aside, batch by batch; returns the file's own ids (blank: none) in order."""
+    staged = store.staging("records")
+    given: list[str] = []
+    while batch := list(islice(items, _BATCH)):
+        records = [item for item in batch if isinstance(item, Record)]
+        given += [record.record_id for record in records]
+        store.append(staged, [record_row(record, import_id) for record in records])
+        store.append("set_aside", [{"import_id": import_id, **vars(item)} for item in batch if isinstance(item, SetAside)])
+    return given
+
+
+def record_row(record: Record, import_id: str) -> dict[str, object]:
+    """A record as a row of the store."""
+    return {
+        **{name: getattr(record, name) for name in _PLAIN},
+        "import_id": import_id,
+        "abstract_status": record.abstract_status.value,
+        "authors": list(record.authors),
+        "status": record.status.value if record.status else None,
+        "labels": json.dumps(record.labels) if record.labels else None,
+        "source": json.dumps(record.source, ensure_ascii=False),
+    }
 
 
 @dataclass
@@ -97,11 +135,12 @@ def import_texts(store: Store, folder: Path) -> TextsReceipt:
             found[record_id] = (document.model_copy(update={"record_id": record_id}), how)
     receipt.matched = len(found)
     receipt.states = dict(Counter(document.state.value for document, _ in found.values()))
-    _insert_documents(store, list(found.values()))
+    insert_documents(store, list(found.values()))
     return receipt
 
 
-def _insert_documents(store: Store, found: list[tuple[Document, str]]) -> None:
+def insert_documents(store: Store, found: list[tuple[Document, str]]) -> None:
+    """Append full texts, each with how it was matched to its record."""
     plain = ("document_id", "record_id", "path", "format", "note", "title", "doi", "abstract", "references")
     rows = [
         {
@@ -113,8 +152,7 @@ def _insert_documents(store: Store, found: list[tuple[Document, str]]) -> None:
         }
         for document, how in found
     ]
-    with store.transaction():
-        store.append("documents", rows)
+    store.append("documents", rows)
 
 
 @dataclass
@@ -142,12 +180,15 @@ def import_gold(review: Review, store: Store, path: Path) -> LabelsReceipt:
 def import_decisions(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
     """Import people's decisions from a filled-in queue; each is kept with the version of the criteria in force.
 
-    A decision of a person who is a reader of that stage is that reader's reading; anyone else's settles the record.
+    A decision of a person who is a reader of that stage is that reader's reading; anyone else's settles the record. What is
+    said of a duplicate is said of the record that is kept.
     """
     if is_field_table(path):
         return _import_values(review, store, path, by)
     choices = read_choices(path)
     require_known(store, path, {choice.record_id for choice in choices})
+    kept = dict(store.rows("select record_id, kept_id from current_clusters where kept_id <> record_id"))
+    choices = [replace(choice, record_id=kept.get(choice.record_id, choice.record_id)) for choice in choices]
     adjudications: list[dict[str, object]] = []
     readings: list[dict[str, object]] = []
     for choice in choices:

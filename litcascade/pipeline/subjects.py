@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from litcascade.schemas import AbstractStatus, Decision, Document, DocumentState, Record, Section
+from litcascade.schemas import AbstractStatus, Decision, Document, DocumentState, PublicationStatus, Record, Section
 from litcascade.stages import Subject
 from litcascade.store import Store
 from litcascade.store.views import NEEDS_TEXT
 
 CHUNK = 512
 CHUNK_TEXTS = 16
+_PLAIN = (
+    "record_id", "title", "abstract", "year", "year_note", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "url",
+    "kind",
+)  # fmt: skip
 
 
 def pending(store: Store, stage: str) -> list[str]:
@@ -50,18 +54,22 @@ def load_records(store: Store, ids: Sequence[str] | None = None) -> list[Record]
     """Records by id (all, in the order of import, where none are named); raw fields are left in the store."""
     where, parameters = ("where record_id in (select unnest(?::text[]))", [list(ids)]) if ids is not None else ("", [])
     rows = store.rows(
-        "select record_id, title, abstract, abstract_status, authors, year, journal, doi, pmid, url, kind, import_id, "
-        f"position from records {where} order by seq",
+        f"select abstract_status, authors, status, labels, import_id, position, {', '.join(_PLAIN)} "
+        f"from records {where} order by seq",
         parameters,
     )
     return [
         Record(
-            record_id=row[0], title=row[1], abstract=row[2], abstract_status=AbstractStatus(row[3]),
-            authors=tuple(row[4] or ()), year=row[5], journal=row[6], doi=row[7], pmid=row[8], url=row[9], kind=row[10],
-            import_id=row[11] or "", position=row[12] or 0,
+            abstract_status=AbstractStatus(row[0]),
+            authors=tuple(row[1] or ()),
+            status=PublicationStatus(row[2]) if row[2] else None,
+            labels=json.loads(row[3]) if row[3] else {},
+            import_id=row[4] or "",
+            position=row[5] or 0,
+            **dict(zip(_PLAIN, row[6:], strict=True)),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def load_documents(store: Store, ids: Sequence[str]) -> dict[str, Document]:

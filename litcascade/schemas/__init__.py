@@ -31,7 +31,7 @@ from litcascade.schemas.reading import (
     Verdict,
     say,
 )
-from litcascade.schemas.record import AbstractStatus, Document, DocumentState, Record, Section
+from litcascade.schemas.record import AbstractStatus, Document, DocumentState, PublicationStatus, Record, Section
 
 __all__ = [
     "SCREENING",
@@ -52,6 +52,7 @@ __all__ = [
     "ModelSpec",
     "Prompt",
     "Protocol",
+    "PublicationStatus",
     "Reader",
     "ReaderSpec",
     "Reading",

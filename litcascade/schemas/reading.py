@@ -91,6 +91,7 @@ class State(StrEnum):
     REFERRED = "referred"
     EXTRACTED = "extracted"
     NOT_RETRIEVED = "not retrieved"
+    DUPLICATE = "duplicate"
 
 
 class Verdict(Frozen):

@@ -77,6 +77,27 @@ class Store:
         """Append rows given as mappings with the same keys, in one statement; returns how many."""
         return self.insert(table, {name: [row[name] for row in rows] for name in rows[0]}) if rows else 0
 
+    def staging(self, table: str) -> str:
+        """The name of an empty table of this connection with the columns of `table`, for rows that wait to be moved there."""
+        name = f"staged_{table}"
+        self._run(f"create or replace temp table {name} as select * exclude (seq) from {table} limit 0")
+        self._types[name] = {column: kind for column, kind in self._types[table].items() if column != "seq"}
+        return name
+
+    def move_staged(self, table: str, ids: Sequence[str], batch: int = 5000) -> None:
+        """Move staged rows, told apart by `position` from 1, in that order and under these record ids; the staging ends."""
+        staged = f"staged_{table}"
+        names = ", ".join(f'"{name}"' for name in self._types[staged] if name != "record_id")
+        for start in range(0, len(ids), batch):
+            chunk = list(ids[start : start + batch])
+            self._write(
+                f"insert into {table} (record_id, {names}) select given.id, {names} from {staged} join "
+                "(select unnest($1::text[]) as id, unnest($2::integer[]) as place) given on place = position order by position",
+                [chunk, list(range(start + 1, start + len(chunk) + 1))],
+            )
+        self._run(f"drop table {staged}")
+        del self._types[staged]
+
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         if self._owner == threading.get_ident():

@@ -10,15 +10,40 @@ select stage, arg_max(fingerprint, seq) as fingerprint, arg_max(criteria_hash, s
        arg_max(referred, seq) as referred, arg_max(run_id, seq) as run_id
 from stage_versions group by stage;
 
+create or replace view current_clusters as
+select record_id, kept_id, study_id, status from clusters where version = (select arg_max(version, seq) from clusters);
+
+create or replace view current_pairs as
+select * from pairs
+where who <> 'rules' or version = (select arg_max(version, seq) from clusters)
+qualify row_number() over (
+    partition by least(first_id, second_id), greatest(first_id, second_id) order by who <> 'rules' desc, seq desc) = 1;
+
 create or replace view current_documents as
-select * from documents where record_id is not null
-qualify row_number() over (partition by record_id order by seq desc) = 1;
+with own as (
+    select documents.* replace (coalesce(kept_id, documents.record_id) as record_id), documents.record_id as of_record
+    from documents left join current_clusters using (record_id) where documents.record_id is not null
+)
+select * exclude (of_record) from own
+qualify row_number() over (partition by record_id order by of_record = record_id desc, seq desc) = 1;
 
 create or replace view current_gold as
-select * from gold qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
+with newest as (
+    select * from gold qualify row_number() over (partition by record_id, stage order by seq desc) = 1
+), own as (
+    select newest.* replace (coalesce(kept_id, newest.record_id) as record_id) from newest
+    left join current_clusters on current_clusters.record_id = newest.record_id
+)
+select * from own
+qualify row_number() over (partition by record_id, stage order by decision = 'include' desc, seq desc) = 1;
 
 create or replace view current_gold_fields as
-select * from gold_fields qualify row_number() over (partition by record_id, field order by seq desc) = 1;
+with own as (
+    select gold_fields.* replace (coalesce(kept_id, gold_fields.record_id) as record_id), gold_fields.record_id as of_record
+    from gold_fields left join current_clusters using (record_id)
+)
+select * exclude (of_record) from own
+qualify row_number() over (partition by record_id, field order by of_record = record_id desc, seq desc) = 1;
 """
 
 _CAUSES = """
@@ -49,6 +74,7 @@ heard as (
 stated as (
     select entered.record_id,
         case
+            {duplicate}
             when decision.requeued then 'referred'
             when decision.unsure then 'referred'
             when decision.decision = 'include' then 'included'
@@ -76,6 +102,7 @@ stated as (
     left join verdict on verdict.record_id = entered.record_id
     left join decision on decision.record_id = entered.record_id
     left join heard on heard.record_id = entered.record_id
+    {cluster_join}
     {document_join}
 )
 select stated.*,
@@ -116,7 +143,7 @@ def view_sql(stages: Sequence[str]) -> str:
             entered = "select record_id from records"
         else:
             entered = f"select record_id from {upstream} where passes"
-        parts.append(_stage_sql(stage, entered))
+        parts.append(_stage_sql(stage, entered, is_first=done and upstream is None))
         upstream = stage if done else upstream
     shown = list(stages) or ["title_abstract"]
     queue = " union all ".join(
@@ -128,11 +155,13 @@ def view_sql(stages: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def _stage_sql(stage: str, entered: str) -> str:
+def _stage_sql(stage: str, entered: str, *, is_first: bool) -> str:
     text = stage in NEEDS_TEXT
     return _STAGE.format(
         stage=stage,
         entered=entered,
+        duplicate="when cluster.kept_id <> entered.record_id then 'duplicate'" if is_first else "",
+        cluster_join="left join current_clusters cluster on cluster.record_id = entered.record_id" if is_first else "",
         no_document="when document.document_id is null then 'not retrieved'" if text else "",
         other_document="when verdict.document_id is distinct from document.document_id then 'pending'" if text else "",
         document_column="document.document_id" if text else "null",

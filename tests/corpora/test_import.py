@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litcascade.corpora import read_records
+from litcascade.corpora import read_records, read_text_as
 from litcascade.corpora.encoding import decode
 from litcascade.corpora.labels import read_choices, read_labels
-from litcascade.corpora.ris import read_ris
-from litcascade.corpora.table import read_csv
 from litcascade.corpora.writers import write_csv, write_ris, write_table
 from litcascade.errors import InputError
 from litcascade.schemas import AbstractStatus, Record
@@ -48,7 +46,7 @@ def test_case_i14_missing_placeholder_and_cut_abstracts(cases: Path) -> None:
 
 
 def test_ris_is_read_whole() -> None:
-    record = read_ris(RIS, "x").records[0]
+    record = read_text_as("ris", RIS).records[0]
     assert (record.record_id, record.title, record.year, record.doi) == ("a1", "Zinc for colds: a trial", 2020, "10.5555/abc.1")
     assert record.abstract == "Adults took zinc. It helped."
     assert record.authors == ("Ng, A.", "Díaz, B.")
@@ -56,7 +54,7 @@ def test_ris_is_read_whole() -> None:
 
 def test_a_missing_end_tag_and_text_between_records_melt_nothing() -> None:
     text = "Search history line\n" + RIS.replace("ER  -\n", "") + RIS.replace("a1", "a2") + "3.\nUR  - stray\n"
-    parsed = read_ris(text, "x")
+    parsed = read_text_as("ris", text)
     assert [record.record_id for record in parsed.records] == ["a1", "a2"]
     assert [item.line for item in parsed.set_aside] == [1, 21, 22]
     assert any("no end tag" in repair for repair in parsed.repairs)
@@ -85,9 +83,9 @@ def test_decoding_never_fails_and_never_writes_a_replacement_of_its_own(raw: byt
 
 @given(st.text())
 def test_any_text_as_ris_or_csv_gives_records_or_one_sentence(text: str) -> None:
-    read_ris(text, "x")
+    read_text_as("ris", text)
     with contextlib.suppress(InputError):
-        read_csv(text, "x")
+        read_text_as("csv", text)
 
 
 words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12).map(str.strip).filter(bool)
@@ -104,7 +102,7 @@ def test_what_is_written_reads_back_the_same(rows: list[tuple[str, str, int]]) -
         Record(record_id=f"r{i}", title=title, authors=(f"Author{i}, A.",), year=year, journal=journal.replace(";", ","))
         for i, (title, journal, year) in enumerate(rows)
     ]
-    for back in (read_ris(write_ris((r, {}) for r in records), "x").records,):
+    for back in (read_text_as("ris", write_ris((r, {}) for r in records)).records,):
         assert [(r.record_id, r.title, r.year, r.journal, r.authors) for r in back] == [
             (r.record_id, r.title, r.year, r.journal, r.authors) for r in records
         ]
@@ -134,13 +132,20 @@ def test_a_cell_that_a_spreadsheet_would_run_is_made_harmless() -> None:
         ("a.ris", "<!DOCTYPE html><html>busy</html>", "web page"),
         ("a.ris", "just some words", "not recognised"),
         ("a.csv", "id,year\n1,2000\n", "id, year"),
-        ("a.csv", "id,title\nx,One\nx,Two\n", "'x' in records 1 and 2"),
         ("a.ris", b"\x00\x01\x02\x03" * 50, "binary"),
     ],
 )
 def test_what_is_no_export_is_named_for_what_it_is(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_records(write(tmp_path / name, content))
+
+
+def test_an_id_that_two_records_share_is_neither_ones(tmp_path: Path) -> None:
+    parsed, receipt = read_records(write(tmp_path / "a.csv", "id,title\nx,One\nx,Two\ny,Three\n,Four\na:2,Five\n"))
+    assert [record.record_id for record in parsed.records] == ["a':1", "a':2", "y", "a':4", "a:2"]
+    assert [record.source.get("id") for record in parsed.records] == ["x", "x", "y", None, "a:2"]
+    assert any("'x', are used by 2 records" in repair for repair in receipt.repairs)
+    assert any("1 record(s) have no id" in repair for repair in receipt.repairs)
 
 
 def test_a_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:

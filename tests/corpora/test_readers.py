@@ -3,6 +3,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from litcascade.corpora import READERS, Parsed, read_records
-from litcascade.corpora.bibtex import read_bibtex
-from litcascade.corpora.endnote_xml import read_endnote_xml
+from litcascade.corpora import Parsed, read_records, read_text_as
 from litcascade.corpora.latex import plain
-from litcascade.corpora.nbib import read_nbib
-from litcascade.corpora.pubmed_xml import read_pubmed_xml
 from litcascade.corpora.readers import detect
-from litcascade.corpora.receipt import make_receipt
-from litcascade.corpora.ris import read_ris
-from litcascade.corpora.wos import read_wos
 from litcascade.errors import InputError
 from litcascade.schemas import AbstractStatus, Record
 
@@ -164,8 +158,32 @@ def test_case_i11_delimiters_and_headers(cases: Path) -> None:
     parsed, _ = read_records(folder / "eu_semicolon.csv")
     assert (len(parsed.records), parsed.records[0].title) == (wanted["n"], wanted["title_0"])
     assert wanted["abstract_0_contains"] in (parsed.records[0].abstract or "")
-    with pytest.raises(InputError, match="id, abstrcat, label"):
+    with pytest.raises(InputError, match="id, abstrcat, label; 'abstrcat' looks like 'abstract'"):
         read_records(folder / "only_ids.csv")
+    wanted = expected(folder)["scopus_new_headers.csv"]
+    record = read_records(folder / "scopus_new_headers.csv")[0].records[0]
+    assert (record.title, record.abstract, record.authors) == (wanted["title"], wanted["abstract"], ("Doe, Ana", "Roe, Ben"))
+
+
+def test_columns_can_be_declared(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("Nr;Kopf;Inhalt\n7;Zink;Worte\n", encoding="utf-8")
+    record = read_records(path, {"title": "Kopf", "abstract": "inhalt", "record_id": "Nr"})[0].records[0]
+    assert (record.record_id, record.title, record.abstract) == ("7", "Zink", "Worte")
+    with pytest.raises(InputError, match="no column 'Kop' for title; did you mean 'Kopf'"):
+        read_records(path, {"title": "Kop"})
+    with pytest.raises(InputError, match="no field 'titel'"):
+        read_records(path, {"titel": "Kopf"})
+
+
+def test_case_i06_only_known_forms_become_labels(cases: Path) -> None:
+    folder = cases / "I06-labels-misread"
+    wanted = expected(folder)
+    records = read_records(folder / "input.ris")[0].records
+    assert {(record.title or "")[0]: next(iter(record.labels.values()), None) for record in records} == wanted["ris"]
+    parsed, receipt = read_records(folder / "table.csv")
+    assert {record.record_id: record.labels.get("full_text") for record in parsed.records} == wanted["csv"]
+    assert receipt.labels == {"full_text: exclude": 1, "full_text: include": 2}
 
 
 def test_case_i12_every_cell_is_text(cases: Path) -> None:
@@ -179,18 +197,20 @@ def test_case_i12_every_cell_is_text(cases: Path) -> None:
 
 def test_case_i13_years_in_every_form(cases: Path) -> None:
     folder = cases / "I13-year-formats"
-    forms: dict[str, tuple[Callable[[str, str], Parsed], str]] = {
-        "DP": (read_nbib, "PMID- 1\nDP  - {}\n"),
-        "EA": (read_wos, "PT J\nEA {}\nER\n"),
+    forms: dict[str, tuple[Callable[[str], Parsed], str]] = {
+        "DP": (partial(read_text_as, "nbib"), "PMID- 1\nDP  - {}\n"),
+        "EA": (partial(read_text_as, "wos"), "PT J\nEA {}\nER\n"),
     }
-    found = {}
+    found, flagged = {}, []
     with (folder / "input.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            reader, text = forms.get(row["tag"], (read_ris, f"TY  - JOUR\n{row['tag']}  - {{}}\nER  -\n"))
-            record = reader(text.format(row["raw"]), "x").records[0]
+            reader, text = forms.get(row["tag"], (partial(read_text_as, "ris"), f"TY  - JOUR\n{row['tag']}  - {{}}\nER  -\n"))
+            record = reader(text.format(row["raw"])).records[0]
             found[row["key"]] = record.year
+            flagged += [row["key"]] if record.year_note else []
             assert row["raw"] in json.dumps(record.source)
     assert found == expected(folder)["year"]
+    assert flagged == expected(folder)["flag_for_hand_check"]
 
 
 def test_nbib_keeps_what_it_does_not_understand_out_of_records() -> None:
@@ -201,7 +221,7 @@ def test_nbib_keeps_what_it_does_not_understand_out_of_records() -> None:
             "PT  - Retracted Publication", "", "TI  - no PMID opened this", "", "PMID-2", "TI  - [Not Available].", "TT  - Zink",
         ]
     )  # fmt: skip
-    parsed = read_nbib(text, "x")
+    parsed = read_text_as("nbib", text)
     first, second = parsed.records
     assert (first.title, first.abstract, first.year, first.doi) == ("Zinc in throats", "Other words.", 2016, "10.5555/n.1")
     assert first.kind == "Journal Article; Retracted Publication"
@@ -210,13 +230,13 @@ def test_nbib_keeps_what_it_does_not_understand_out_of_records() -> None:
 
 
 def test_nbib_with_blank_lines_between_fields_is_one_record_each() -> None:
-    parsed = read_nbib("PMID- 1\n\nTI  - One\n\n      more\n\nAB  - Text\n\nPMID- 2\n\nTI  - Two\n", "x")
+    parsed = read_text_as("nbib", "PMID- 1\n\nTI  - One\n\n      more\n\nAB  - Text\n\nPMID- 2\n\nTI  - Two\n")
     assert [record.title for record in parsed.records] == ["One more", "Two"]
     assert not parsed.set_aside
 
 
 def test_wos_is_read_whole_and_closed_at_each_start() -> None:
-    parsed = read_wos(WOS, "x")
+    parsed = read_text_as("wos", WOS)
     first, second, third = parsed.records
     assert (first.title, first.abstract) == ("Honey and TI bees: a trial", "First line of two.")
     assert (first.authors, first.year, first.doi) == (("Doe, Ana", "Roe, Ben"), 2019, "10.5555/w.1")
@@ -243,17 +263,17 @@ def test_pubmed_xml_books_dates_and_a_damaged_record() -> None:
     )
     text = f"<?xml version='1.0' encoding='UTF-16'?>\n<PubmedArticleSet>{good}\n<PubmedArticle><MedlineCitation>\n{book}</PubmedArticleSet>"
     assert detect(text) == "pubmed_xml"
-    parsed = read_pubmed_xml(text, "x")
+    parsed = read_text_as("pubmed_xml", text)
     one, two = parsed.records
     assert (one.year, one.doi, one.authors, one.journal) == (1999, "10.5555/x.1", ("Doe, Ana", "The Group"), "J Ex")
     assert (two.title, two.abstract, two.year, two.journal) == ("The Book", "Words.", 2009, None)
     assert [(item.line, item.is_record) for item in parsed.set_aside] == [(3, True)]
-    assert read_pubmed_xml("<PubmedArticleSet><PubmedArticle/></PubmedArticleSet>", "x").set_aside[0].is_record
+    assert read_text_as("pubmed_xml", "<PubmedArticleSet><PubmedArticle/></PubmedArticleSet>", "x").set_aside[0].is_record
 
 
 def test_xml_entities_are_not_expanded_and_control_characters_are_counted() -> None:
     text = '<!DOCTYPE xml [<!ENTITY a SYSTEM "file:///etc/passwd">]><xml><records><record><titles><title>T\x0b&a;&#x1F;</title></titles></record></records></xml>'
-    parsed = read_endnote_xml(text, "x")
+    parsed = read_text_as("endnote_xml", text)
     assert parsed.records[0].title == "T&a;"
     assert any("2 control character(s)" in repair for repair in parsed.repairs)
 
@@ -270,7 +290,7 @@ def test_bibtex_macros_joins_accents_and_links() -> None:
 @phdthesis{k5, title = {No end}, year = {2020}
 @misc{, title = {Ends \"quoted\" here}}
 """
-    parsed = read_bibtex(text, "x")
+    parsed = read_text_as("bibtex", text)
     one, two, three, four, six = parsed.records
     assert (one.title, one.journal, one.year) == ("Gödel and the DNA of α-keratin", "Journal of Examples", 2001)
     assert one.authors == ("Bjørn, Åsa", "Health and Safety", "Müller, K.")
@@ -284,7 +304,10 @@ def test_bibtex_macros_joins_accents_and_links() -> None:
     )
     assert [(item.line, item.is_record) for item in parsed.set_aside] == [(1, False), (9, True)]
     assert any("unknownmacro" in repair for repair in parsed.repairs)
-    assert [record.record_id for record in read_bibtex("@misc{a, title={A}}\n@misc{b, title={B}}", "x").records] == ["a", "b"]
+    assert [record.record_id for record in read_text_as("bibtex", "@misc{a, title={A}}\n@misc{b, title={B}}").records] == [
+        "a",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -313,22 +336,25 @@ def test_latex_becomes_plain_text(latex: str, text: str) -> None:
         ('id,title,abstract\n1,x,"y\n@misc{a, b}"\n', "csv"),
         ("PT\tAU\tTI\nJ\tx\ty\n", "csv"),
         ("<TEI></TEI>", None),
-        ('[{"title": 1}]', None),
+        ('[{"title": 1}]', "json"),
+        ('{"title": 1}\n', "json"),
     ],
 )
 def test_the_format_is_told_from_content(text: str, name: str | None) -> None:
     assert detect(text) == name
 
 
-@pytest.mark.parametrize("name", ["nbib", "wos", "bibtex", "pubmed_xml", "endnote_xml", "ris"])
-@given(text=st.text())
+@pytest.mark.parametrize("name", ["nbib", "wos", "bibtex", "pubmed_xml", "endnote_xml", "ris", "ovid", "csv", "json"])
+@given(text=st.text() | st.text(alphabet="\"',;\t\n{}[]<>@:-= \\TYERtitle"))
 def test_any_text_is_read_or_set_aside(name: str, text: str) -> None:
-    parsed = READERS.get(name)(text, "x")
-    receipt = make_receipt("x", name, "utf-8", parsed)
-    assert receipt.in_file == receipt.read + receipt.refused
+    try:
+        parsed = read_text_as(name, text)
+    except InputError:
+        assert name in ("csv", "json")
+        return
     assert [record.position for record in parsed.records] == list(range(1, len(parsed.records) + 1))
     with contextlib.suppress(InputError):
-        READERS.get(detect(text) or "csv")(text, "x")
+        read_text_as(detect(text) or "csv", text)
 
 
 FRAGMENTS = {
@@ -352,7 +378,7 @@ def test_counts_close_and_no_word_is_lost(name: str, data: st.DataObject) -> Non
     lines = data.draw(st.lists(st.sampled_from(FRAGMENTS[name]), max_size=25))
     words = [f"w{number}w" for number in range(len(lines))]
     text = "\n".join(line.format(word) for line, word in zip(lines, words, strict=True))
-    parsed = READERS.get(name)(text, "x")
+    parsed = read_text_as(name, text)
     assert len(parsed.records) + refused(parsed) == len(re.findall(MARKS[name], text, re.MULTILINE))
     kept = json.dumps([record.source for record in parsed.records]) + "".join(item.raw for item in parsed.set_aside)
     assert [word for word in words if word in text and word not in kept] == []

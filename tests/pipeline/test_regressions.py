@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from litcascade.backends.scripted import ScriptedBackend
-from litcascade.corpora import read_records
-from litcascade.corpora.ris import read_ris
+from litcascade.corpora import read_records, read_text_as
 from litcascade.corpora.texts import Known, Matcher, read_document
 from litcascade.errors import InputError, ProtocolError
 from litcascade.pipeline.amending import amend
@@ -185,8 +184,10 @@ def test_a_stray_quotation_mark_swallows_no_record(tmp_path: Path) -> None:
     (tmp_path / "x.tsv").write_text(rows.format(d="\t"), encoding="utf-8")
     assert [record.record_id for record in read_records(tmp_path / "x.tsv")[0].records] == ["1", "2", "3"]
     (tmp_path / "x.csv").write_text(rows.format(d=","), encoding="utf-8")
-    with pytest.raises(InputError, match="quotation mark"):
-        read_records(tmp_path / "x.csv")
+    parsed, receipt = read_records(tmp_path / "x.csv")
+    assert [record.record_id for record in parsed.records] == ["1", "3"]
+    assert (receipt.in_file, receipt.refused) == (3, 1)
+    assert (parsed.set_aside[0].line, parsed.set_aside[0].raw) == (3, '2,"Big Pharma and zinc,a2')
 
 
 def test_ris_drops_no_part_of_an_abstract() -> None:
@@ -194,11 +195,11 @@ def test_ris_drops_no_part_of_an_abstract() -> None:
         "TY  - JOUR\nID  - a\nTI  - One\nAB  - First part.\nAB  - Second part with\nER - positive cells and\nT1 - weighted scans\u2028here.\nER  - \n"
         "\ufeffTY  - JOUR\nID  - b\nTI  - Two\nER  - \n"
     )
-    parsed = read_ris(text, "x")
+    parsed = read_text_as("ris", text)
     assert [record.record_id for record in parsed.records] == ["a", "b"]
     abstract = parsed.records[0].abstract or ""
     assert abstract.replace("\u2028", " ") == "First part. Second part with ER - positive cells and T1 - weighted scans here."
-    loose = read_ris("TY - JOUR\nID - c\nTI - Three\nER -\n", "x")
+    loose = read_text_as("ris", "TY - JOUR\nID - c\nTI - Three\nER -\n")
     assert loose.records[0].title == "Three"
 
 
@@ -435,8 +436,10 @@ def test_reasons_of_panel_members_are_kept_and_names_match_whatever_their_case(f
 
 
 def test_two_joined_exports_with_other_habits_keep_every_record() -> None:
-    parsed = read_ris(
-        "TY  - JOUR\nID  - a\nTI  - One\nER  - 1\nTY - JOUR\nID - b\nTI - Two\nER -\nTY  - JOUR\nID  - c\nTI  - Three\n", "x"
+    parsed = read_text_as(
+        "ris",
+        "TY  - JOUR\nID  - a\nTI  - One\nER  - 1\nTY - JOUR\nID - b\nTI - Two\nER -\nTY  - JOUR\nID  - c\nTI  - Three\n",
+        "x",
     )
     assert [(record.record_id, record.title) for record in parsed.records] == [("a", "One"), ("b", "Two"), ("c", "Three")]
     assert [item.reason for item in parsed.set_aside] == ["stands behind an end tag"]

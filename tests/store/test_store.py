@@ -11,11 +11,11 @@ from litcascade.store import Store
 TABLES = {
     "imports", "records", "set_aside", "documents", "gold", "gold_fields", "protocols", "amendments", "runs", "run_ends",
     "stage_versions", "calls", "failures", "readings", "verdicts", "extractions", "adjudications", "person_readings",
-    "requeued", "estimates", "causes", "meta", "migrations",
+    "requeued", "estimates", "causes", "pairs", "clusters", "meta", "migrations",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",
-    "extraction", "queue", "extracted", "ledger", "current_causes",
+    "extraction", "queue", "extracted", "ledger", "current_causes", "current_clusters", "current_pairs",
 }  # fmt: skip
 
 
