@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 from litcascade import __version__
+from litcascade.cli.corpus_commands import corpus_app
+from litcascade.cli.model_commands import model_app
+from litcascade.cli.options import HERE, JsonOption, ReviewOption
 from litcascade.errors import InputError, LitcascadeError
 
 app = typer.Typer(
@@ -18,12 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-model_app = typer.Typer(help="Weights for the embedded engine.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
-
-ReviewOption = Annotated[Path, typer.Option("--review", help="Folder of the review.", show_default="here")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-HERE = Path()
+app.add_typer(corpus_app, name="corpus")
 
 
 def main() -> None:
@@ -132,40 +131,30 @@ def amend(
     _say(f"recorded; {done.requeued} decision(s) of people are queued again, models are asked anew by the next run")
 
 
-@model_app.command("list")
-def model_list(json_out: JsonOption = False) -> None:
-    """Show the weights that can be pulled, and which are here."""
-    from litcascade.backends.models import KNOWN, folder
-    from litcascade.cli.show import print_json, print_tables
-    from litcascade.report import Table
-
-    rows = [[w.name, f"{w.size / 1e6:,.0f} MB", (folder() / w.file).exists(), w.licence, w.about] for w in KNOWN.values()]
-    if json_out:
-        print_json([{"name": r[0], "size": r[1], "here": r[2], "licence": r[3], "about": r[4]} for r in rows])
-    else:
-        print_tables([Table(f"Weights (kept in {folder()})", ["name", "size", "here", "licence", "about"], rows)])
-
-
-@model_app.command("pull")
-def model_pull(name: Annotated[str, typer.Argument(help="A name that `litcascade model list` shows.")]) -> None:
-    """Bring weights and check their hash."""
-    from litcascade.cli.progress import pull_with_progress
-
-    _say(f"{pull_with_progress(name)}: here, hash checked")
-
-
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(help="An export (RIS, CSV), a folder of full texts, or a table of labels.")],
-    as_: Annotated[str, typer.Option("--as", help="records, texts, gold, decisions or causes (default: by the path).")] = "",
+    path: Annotated[Path, typer.Argument(help="An export of records, a folder of full texts, or a table of labels.")],
+    as_: Annotated[
+        str, typer.Option("--as", help="records, texts, gold, decisions, duplicates or causes (default: by the path).")
+    ] = "",
     by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
+    columns: Annotated[list[str] | None, typer.Option("--columns", help="What a table calls a field: title=Heading.")] = None,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
     """Import records, full texts, gold labels, people's decisions or causes of errors, with a receipt."""
     from litcascade.cli.importing import import_any
 
-    import_any(review, path, as_, by, json_out)
+    import_any(review, path, as_, by, columns or [], json_out)
+
+
+@app.command()
+def dedup(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
+    """Find duplicate records and reports of one study; unsure pairs go to people, every join can be undone."""
+    from litcascade.cli.deduplicating import deduplicate_and_print
+    from litcascade.pipeline.review import open_review
+
+    deduplicate_and_print(open_review(review), json_out)
 
 
 @app.command()
@@ -205,12 +194,20 @@ def trace(
 
 
 @app.command()
-def score(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
-    """Score the models' verdicts against gold labels."""
-    from litcascade.cli.running import show_report
+def score(
+    baselines: Annotated[bool, typer.Option("--baselines", help="Score baselines without a language model instead.")] = False,
+    only: Annotated[list[str] | None, typer.Option("--only", help="Of the baselines, this one (may be repeated).")] = None,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Score the models' verdicts against gold labels; with --baselines, what simple methods reach on the same gold."""
+    from litcascade.cli.running import show_baselines, show_report
     from litcascade.pipeline.review import open_review
 
-    show_report(open_review(review), json_out, scores_only=True)
+    if baselines:
+        show_baselines(open_review(review), only or [], json_out)
+    else:
+        show_report(open_review(review), json_out, scores_only=True)
 
 
 @app.command()
@@ -269,13 +266,17 @@ def plan(
 
 @app.command()
 def export(
-    what: Annotated[str, typer.Argument(help="records, queue, extractions, errors or replies.")],
-    file: Annotated[Path, typer.Argument(help="File to write; for records the ending (.ris, .csv) is the format.")],
+    what: Annotated[
+        str, typer.Argument(help="records, hf_text, hf_pair, hf_qa, queue, duplicates, extractions, errors or replies.")
+    ],
+    file: Annotated[
+        Path, typer.Argument(help="File to write; for records the ending (.ris, .csv, .xlsx, .bib …) is the format.")
+    ],
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     review: ReviewOption = HERE,
 ) -> None:
     """Write records with decisions, the queue for people, extractions, errors, or the recorded replies."""
-    from litcascade.pipeline import errors_found  # noqa: F401  (importing registers its export)
+    from litcascade.pipeline import duplicates, errors_found  # noqa: F401  (importing registers their exports)
     from litcascade.pipeline.exporting import export as write
     from litcascade.pipeline.review import open_review
 

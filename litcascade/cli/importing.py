@@ -1,14 +1,17 @@
 """`litcascade import`: tell what a path is, import it, print the receipt."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from litcascade.cli.progress import CountLine
 from litcascade.cli.show import print_json, print_tables
 from litcascade.corpora import Receipt
 from litcascade.errors import InputError
+from litcascade.pipeline.duplicates import import_pairs
 from litcascade.pipeline.errors_found import import_causes
 from litcascade.pipeline.importing import (
     LabelsReceipt,
@@ -18,15 +21,18 @@ from litcascade.pipeline.importing import (
     import_records,
     import_texts,
 )
-from litcascade.pipeline.review import open_review
+from litcascade.pipeline.labels_in_exports import FoundLabels, import_found_labels, is_table_of_labels
+from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.run import require_amendment
 from litcascade.registry import nearest
 from litcascade.report import Table
+from litcascade.store import Store
 
-KINDS = ("records", "texts", "gold", "decisions", "causes")
+AnyReceipt = Receipt | TextsReceipt | LabelsReceipt | FoundLabels
+KINDS = ("records", "texts", "gold", "decisions", "duplicates", "causes")
 
 
-def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bool) -> None:
+def import_any(folder: Path, path: Path, kind: str, by: str | None, columns: list[str], json_out: bool) -> None:
     """Import a path as what it is said to be; a folder is full texts, a file records, unless told otherwise."""
     kind = kind or ("texts" if path.is_dir() else "records")
     if kind not in KINDS:
@@ -35,20 +41,17 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bo
         raise InputError(f"{path}: there is no such file or folder")
     review = open_review(folder)
     fresh = not review.store_path.exists()
-    receipt: Receipt | TextsReceipt | LabelsReceipt
+    declared = _declared(columns)
+    if declared and kind != "records":
+        raise InputError("--columns says which column of a table of records is which; leave it out for other imports")
+    receipt: AnyReceipt
     try:
         with review.open(create=kind == "records") as store:
             if kind == "records":
-                receipt = import_records(store, path)
-            elif kind == "texts":
-                receipt = import_texts(store, path)
-            elif kind == "gold":
-                receipt = import_gold(review, store, path)
-            elif kind == "decisions":
-                require_amendment(review, store)
-                receipt = import_decisions(review, store, path, by)
+                with CountLine(path.name) as line:
+                    receipt = import_records(store, path, declared, line.tick)
             else:
-                receipt = import_causes(store, path, by)
+                receipt = _OTHERS[kind](review, store, path, by)
     except InputError:
         if fresh:
             review.store_path.unlink(missing_ok=True)
@@ -59,7 +62,34 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, json_out: bo
         _print(receipt)
 
 
-def _print(receipt: Receipt | TextsReceipt | LabelsReceipt) -> None:
+def _gold(review: Review, store: Store, path: Path, _: str | None) -> LabelsReceipt | FoundLabels:
+    return import_gold(review, store, path) if is_table_of_labels(path) else import_found_labels(store, path)
+
+
+def _decisions(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
+    require_amendment(review, store)
+    return import_decisions(review, store, path, by)
+
+
+_OTHERS: dict[str, Callable[[Review, Store, Path, str | None], AnyReceipt]] = {
+    "texts": lambda _, store, path, __: import_texts(store, path),
+    "gold": _gold,
+    "decisions": _decisions,
+    "duplicates": import_pairs,
+    "causes": lambda _, store, path, by: import_causes(store, path, by),
+}
+
+
+def _declared(columns: list[str]) -> dict[str, str]:
+    """`title=Kopf` and so on, as given."""
+    parts = [part.partition("=") for text in columns for part in text.split(",")]
+    wrong = next((field for field, sign, column in parts if not (field.strip() and sign and column.strip())), None)
+    if wrong is not None:
+        raise InputError(f"--columns {wrong}: say field=COLUMN, such as title=Heading")
+    return {field.strip().casefold(): column.strip() for field, _, column in parts}
+
+
+def _print(receipt: AnyReceipt) -> None:
     if isinstance(receipt, Receipt):
         _print_records(receipt)
     elif isinstance(receipt, TextsReceipt):
@@ -74,6 +104,11 @@ def _print(receipt: Receipt | TextsReceipt | LabelsReceipt) -> None:
         notes = [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes]]
         notes += [f"not read: {name}: {why}" for name, why in receipt.other_kinds]
         print_tables([Table("Full texts", ["", "files"], rows, _first(notes))])
+    elif isinstance(receipt, FoundLabels):
+        counts = [["labels imported", receipt.labels], *([what, count] for what, count in receipt.by_stage.items())]
+        counts += [["records without label", receipt.unlabelled], ["maybe, or screeners differ", receipt.undecided]]
+        counts += [["of no record in the review", len(receipt.unmatched)]]
+        print_tables([Table("Labels", ["", "count"], counts, _first([f"not matched: {name}" for name in receipt.unmatched]))])
     else:
         typer.echo(f"imported {receipt.labels}: " + ", ".join(f"{count} {what}" for what, count in receipt.by_stage.items()))
 
@@ -87,9 +122,15 @@ def _print_records(receipt: Receipt) -> None:
         ["without title", receipt.missing_titles],
         ["without abstract", receipt.missing_abstracts],
         ["abstract cut short", receipt.cut_abstracts],
+        ["date to look at (no year, or two)", receipt.unclear_years],
+        *([f"flagged: {status}", count] for status, count in receipt.statuses.items()),
+        *([f"label in the file, {label}", count] for label, count in receipt.labels.items()),
     ]
+    notes = [f"repair: {repair}" for repair in receipt.repairs]
+    if receipt.labels:
+        notes.append("labels in the file are kept with the records; to score against them, import it again with --as gold")
     title = f"{receipt.path}: {receipt.format}, {receipt.encoding}"
-    print_tables([Table(title, ["", "count"], rows, _first([f"repair: {repair}" for repair in receipt.repairs]))])
+    print_tables([Table(title, ["", "count"], rows, _first(notes))])
 
 
 def _first(notes: list[str], limit: int = 10) -> list[str]:

@@ -91,6 +91,18 @@ def show_report(review: Review, json_out: bool, *, scores_only: bool = False) ->
         typer.echo("nothing to score: import gold labels with `litcascade import FILE --as gold`")
 
 
+def show_baselines(review: Review, names: list[str], json_out: bool) -> None:
+    """Run and print the baselines."""
+    from litcascade.pipeline.baselines import score_baselines
+
+    with review.open() as store:
+        tables = score_baselines(review, store, names, lambda words: typer.echo(words, err=True))
+    if json_out:
+        print_json([{"table": table.title, "header": table.header, "rows": table.rows, "notes": table.notes} for table in tables])
+    else:
+        print_tables(tables)
+
+
 def write_kit(review: Review, path: Path, force: bool) -> None:
     """Write the reporting kit."""
     from litcascade.pipeline.exporting import require_free

@@ -1,21 +1,23 @@
 """Exports: records with their decisions, the queue for people, extractions, recorded replies."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from litcascade.backends.recorded import write_recording
-from litcascade.corpora.writers import write_csv, write_ris, write_table
+from litcascade.corpora.writers import WRITERS, About, Answer, Row, format_of, write_table
 from litcascade.errors import InputError
 from litcascade.pipeline.recorder import reply_from
 from litcascade.pipeline.review import PROTOCOL_NAME, Review
 from litcascade.pipeline.subjects import load_records
 from litcascade.registry import Registry
-from litcascade.schemas import ModelRef
+from litcascade.schemas import SCREENING, ModelRef
 from litcascade.store import Store
 
 Exporter = Callable[[Review, Store, Path], int]
 EXPORTERS: Registry[Exporter] = Registry("export")
+_BATCH = 2_000
 
 
 def require_free(review: Review, path: Path, force: bool) -> None:
@@ -36,8 +38,13 @@ def export(review: Review, store: Store, what: str, path: Path, *, force: bool =
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: there is no such folder")
     part = path.with_name(path.name + ".part")
-    count = exporter(review, store, part)
-    part.replace(path)
+    try:
+        count = exporter(review, store, part)
+        part.replace(path)
+    finally:
+        if part.is_dir():
+            shutil.rmtree(part)
+        part.unlink(missing_ok=True)
     return count
 
 
@@ -51,18 +58,51 @@ def _states(review: Review, store: Store) -> dict[str, dict[str, str]]:
 
 @EXPORTERS.register("records")
 def export_records(review: Review, store: Store, path: Path) -> int:
-    """All records with their state at each stage, as RIS or CSV by the file's ending."""
+    """All records with their state at each stage, in the format that the file's ending names."""
+    return _write(review, store, path, format_of(path))
+
+
+def _write(review: Review, store: Store, path: Path, writer: str) -> int:
+    """Records with states (and, in the question-answer shape, extracted values), batch by batch."""
     states = _states(review, store)
-    rows = [(record, states.get(record.record_id, {})) for record in load_records(store)]
-    name = path.name.removesuffix(".part").lower()
-    if name.endswith(".ris"):
-        text = write_ris(rows)
-    elif name.endswith(".csv"):
-        text = write_csv(rows, [stage for stage, _ in review.protocol.stages.items()])
-    else:
-        raise InputError(f"{name}: the ending says the format; use .ris or .csv")
-    path.write_text(text, encoding="utf-8", newline="")
-    return len(rows)
+    answers = _answers(review, store) if writer == "hf_qa" else {}
+    ids = [row[0] for row in store.rows("select record_id from records order by seq")]
+    rows = (
+        Row(record, states.get(record.record_id, {}), answers.get(record.record_id, ()))
+        for start in range(0, len(ids), _BATCH)
+        for record in load_records(store, ids[start : start + _BATCH])
+    )
+    return WRITERS.get(writer)(path, rows, _about(review)).rows
+
+
+def _about(review: Review) -> About:
+    stages = tuple(stage for stage, _ in review.protocol.stages.items())
+    screening = [stage for stage in stages if stage in SCREENING]
+    first = screening[0] if screening else "title_abstract"
+    criteria = "\n".join(f"{c.kind}: {c.text}" for c in review.protocol.criteria_for(first))
+    title = review.protocol.review.title
+    return About(title, stages, review.protocol.review.question, criteria, screening[-1] if screening else first)
+
+
+def _answers(review: Review, store: Store) -> dict[str, tuple[Answer, ...]]:
+    questions = {spec.name: spec.definition or spec.name for spec in review.protocol.fields}
+    found: dict[str, list[Answer]] = {}
+    for record_id, name, value, quote in store.rows("select record_id, field, value, quote from extracted order by seq"):
+        said = json.loads(value) if value is not None else None
+        text = "; ".join(map(str, said)) if isinstance(said, list) else None if said is None else str(said)
+        found.setdefault(record_id, []).append(Answer(name, questions.get(name, name), text, quote))
+    return {record_id: tuple(answers) for record_id, answers in found.items()}
+
+
+def _shape(writer: str) -> Exporter:
+    def write(review: Review, store: Store, path: Path) -> int:
+        return _write(review, store, path, writer)
+
+    return write
+
+
+for _name in ("hf_text", "hf_pair", "hf_qa"):
+    EXPORTERS.register(_name)(_shape(_name))
 
 
 @EXPORTERS.register("queue")

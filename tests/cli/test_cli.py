@@ -87,7 +87,7 @@ def test_wrong_turns_are_one_sentence_each_and_leave_nothing(ready: ReviewFolder
     empty.write_text("", encoding="utf-8")
     nothing = tmp_path / "nothing"
     nothing.mkdir()
-    (tmp_path / "twice.csv").write_text("id,title\nx,One\nx,Two\n", encoding="utf-8")
+    (tmp_path / "ids.csv").write_text("id,label\nx,1\ny,0\n", encoding="utf-8")
     (tmp_path / "page.ris").write_text("<html>busy</html>", encoding="utf-8")
     (tmp_path / "utf16").write_bytes(b"\xff\xfe\x00")
     before = sorted(path.name for path in home.iterdir())
@@ -95,7 +95,8 @@ def test_wrong_turns_are_one_sentence_each_and_leave_nothing(ready: ReviewFolder
         (("import", tmp_path / "no.ris"), "there is no such file"),
         (("import", empty), "empty"),
         (("import", nothing), "holds no full texts|no review store"),
-        (("import", tmp_path / "twice.csv"), "used twice"),
+        (("import", tmp_path / "ids.csv"), "the columns are: id, label"),
+        (("dedup",), "no review store yet"),
         (("import", tmp_path / "page.ris"), "web page"),
         (("import", empty, "--as", "recrods"), "did you mean 'records'"),
         (("run",), "no review store yet"),
@@ -124,14 +125,35 @@ def test_a_folder_that_is_no_review_and_a_faulty_protocol(tmp_path: Path) -> Non
     assert "not UTF-8" in one_sentence(cli("check", "--review", folder.path))
 
 
-def test_the_same_file_twice_and_taken_ids_are_refused_whole(ready: ReviewFolder, tmp_path: Path) -> None:
+def test_the_same_file_twice_is_refused_and_taken_ids_cost_no_record(ready: ReviewFolder, tmp_path: Path) -> None:
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     first.write_text("id,title\nx,One\n", encoding="utf-8")
     second.write_text("id,title\ny,New\nx,Other\n", encoding="utf-8")
     assert cli("import", first, "--review", ready.path).returncode == 0
     assert "same file was imported" in one_sentence(cli("import", first, "--review", ready.path))
-    assert "'x'" in one_sentence(cli("import", second, "--review", ready.path))
-    assert ready.rows("select record_id from records") == [("x",)]
+    done = cli("import", second, "--review", ready.path)
+    assert done.returncode == 0
+    assert "'x', are in the review already" in done.stdout
+    assert ready.rows("select record_id, title from records order by seq") == [("x", "One"), ("y", "New"), ("b:2", "Other")]
+
+
+def test_labels_of_a_screening_tool_are_counted_and_come_in_as_gold(ready: ReviewFolder, cases: Path) -> None:
+    export = cases / "I06-labels-misread" / "input.ris"
+    assert "label in the file, screening: conflict" in cli("import", export, "--review", ready.path).stdout
+    done = cli("import", export, "--as", "gold", "--review", ready.path, "--json")
+    found = json.loads(done.stdout)
+    assert (found["labels"], found["undecided"], found["unlabelled"], found["unmatched"]) == (1, 2, 2, [])
+    assert ready.rows("select record_id, stage, decision from gold") == [("input:2", "title_abstract", "include")]
+
+
+def test_columns_are_declared_on_the_command_line(ready: ReviewFolder, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("Nr;Kopf;Inhalt\n7;Zink;Worte\n", encoding="utf-8")
+    assert "say which it is (--columns title=NAME)" in one_sentence(cli("import", path, "--review", ready.path))
+    assert "say field=COLUMN" in one_sentence(cli("import", path, "--columns", "title", "--review", ready.path))
+    done = cli("import", path, "--columns", "title=Kopf,abstract=Inhalt", "--columns", "record_id=Nr", "--review", ready.path)
+    assert done.returncode == 0, done.stderr
+    assert ready.rows("select record_id, title, abstract from records") == [("7", "Zink", "Worte")]
 
 
 def test_servers_that_are_down_or_serve_another_model(ready: ReviewFolder, server: ModelServer) -> None:
@@ -288,3 +310,23 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(kib: int, words: s
     states = json.loads(ran.stdout)["ledger"][0]["states"]
     assert states == {"included": 600}
     assert json.loads(cli("status", "--review", home, "--json").stdout)["ledger"][0]["states"] == states
+
+
+def test_benchmark_sets_from_list_to_review(tmp_path: Path, corpora: Path) -> None:
+    assert "cohen2006" in cli("corpus", "list").stdout
+    folder = corpora / "cohen2006"
+    shown = cli("corpus", "show", "cohen2006", "--from", folder, "--part", "Triptans", "--map", tmp_path / "map.svg", "--json")
+    found = json.loads(shown.stdout)
+    assert (found["statistics"]["records"], found["statistics"]["stages"][1]["included"]) == (671, 24)
+    assert (tmp_path / "map.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "did you mean 'Triptans'" in one_sentence(cli("corpus", "show", "cohen2006", "--from", folder, "--part", "Tripta"))
+    assert "did you mean 'cohen2006'" in one_sentence(cli("corpus", "show", "cohen", "--from", folder))
+    done = cli("corpus", "load", "cohen2006", "--from", folder, "--part", "Triptans", "--review", tmp_path / "r", "--json")
+    assert json.loads(done.stdout)["labels"] == 1342
+    assert "duplicates, kept out of screening" in cli("dedup", "--review", tmp_path / "r").stdout
+    assert json.loads(cli("status", "--review", tmp_path / "r", "--json").stdout)
+    assert cli("export", "duplicates", tmp_path / "pairs.csv", "--review", tmp_path / "r").returncode == 0
+
+
+def test_a_set_that_cannot_be_fetched_says_where_it_is(tmp_path: Path) -> None:
+    assert "has no files to download; its source is" in one_sentence(cli("corpus", "fetch", "lassa", "--into", tmp_path / "l"))

@@ -37,12 +37,15 @@ def test_every_registered_part_is_documented() -> None:
     import litcascade.eval
     import litcascade.judges
     import litcascade.stages
+    from litcascade.corpora.baselines import BASELINES
+    from litcascade.corpora.sets import SETS
     from litcascade.corpora.texts import TEXT_READERS
     from litcascade.pipeline.exporting import EXPORTERS
 
     docs = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md")))
     for registry in (
-        litcascade.backends.BACKENDS, litcascade.corpora.READERS, TEXT_READERS, litcascade.eval.METRICS,
+        litcascade.backends.BACKENDS, litcascade.corpora.READERS, litcascade.corpora.FILE_READERS, TEXT_READERS, SETS, BASELINES,
+        litcascade.eval.METRICS,
         litcascade.judges.JUDGES, litcascade.stages.STAGE_CLASSES, litcascade.stages.POLICIES, EXPORTERS,
     ):  # fmt: skip
         for name in registry.names():
