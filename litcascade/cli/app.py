@@ -282,8 +282,10 @@ def export(
 
     opened = open_review(review)
     with opened.open() as store:
-        count = write(opened, store, what, file, force=force)
-    _say(f"wrote {count} row(s) to {file}")
+        done = write(opened, store, what, file, force=force)
+    _say(f"wrote {done.rows} row(s) to {file}")
+    for note in done.notes:
+        _say(f"  {note}")
 
 
 @app.command()

@@ -12,7 +12,7 @@ from litcascade.report import Table
 def deduplicate_and_print(review: Review, json_out: bool) -> None:
     """Run it and show the receipt."""
     with review.open() as store:
-        receipt = deduplicate(review, store)
+        receipt = deduplicate(store)
     if json_out:
         print_json(asdict(receipt))
     else:
@@ -34,7 +34,9 @@ def _table(receipt: DedupReceipt) -> Table:
     if receipt.unsure:
         notes.append("litcascade export duplicates pairs.csv; fill in decision; litcascade import pairs.csv --as duplicates")
     for group in receipt.contradictions[:10]:
-        notes.append(f"people decided otherwise on records of one report: {', '.join(group)}; the included one is kept")
+        notes.append(f"people decided otherwise on records of one report: {', '.join(group)}; it waits for a person")
+    if receipt.gold_differs:
+        notes.append(f"gold labels differ within {receipt.gold_differs} report(s); there the include holds")
     if not receipt.changed:
         notes.append("nothing changed since the last time")
     return Table("Duplicates", ["", "count"], rows, notes)

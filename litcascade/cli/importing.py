@@ -52,7 +52,7 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, columns: lis
                     receipt = import_records(store, path, declared, line.tick)
             else:
                 receipt = _OTHERS[kind](review, store, path, by)
-    except InputError:
+    except BaseException:
         if fresh:
             review.store_path.unlink(missing_ok=True)
         raise
@@ -107,8 +107,14 @@ def _print(receipt: AnyReceipt) -> None:
     elif isinstance(receipt, FoundLabels):
         counts = [["labels imported", receipt.labels], *([what, count] for what, count in receipt.by_stage.items())]
         counts += [["records without label", receipt.unlabelled], ["maybe, or screeners differ", receipt.undecided]]
-        counts += [["of no record in the review", len(receipt.unmatched)]]
-        print_tables([Table("Labels", ["", "count"], counts, _first([f"not matched: {name}" for name in receipt.unmatched]))])
+        counts += [
+            ["of no record in the review", len(receipt.unmatched)],
+            ["contradicting each other", len(receipt.contradicted)],
+        ]
+        notes = [f"contradicted: {name}" for name in receipt.contradicted] + [
+            f"not matched: {name}" for name in receipt.unmatched
+        ]
+        print_tables([Table("Labels", ["", "count"], counts, _first(notes))])
     else:
         typer.echo(f"imported {receipt.labels}: " + ", ".join(f"{count} {what}" for what, count in receipt.by_stage.items()))
 

@@ -34,10 +34,16 @@ class Aligner:
         placed = [(self._fit(cells), cells, cut) for cut in range(len(self._seen) + 1) for cells in [_without(row, cut, surplus)]]
         best, cells, cut = max(placed, key=lambda found: found[0])
         plain = self._plain(cells)
+        if any(row[cut : cut + surplus]) and self._beside_text(cut):
+            return None  # it may be the rest of a text that a comma cut
         rivals = [fit for fit, other, _ in placed if self._plain(other) != plain]
         if max(rivals, default=-1e9) > best - _MARGIN:
             return None
         return cells, list(row[cut : cut + surplus])
+
+    def _beside_text(self, cut: int) -> bool:
+        texts = {self._layout.columns.get(name) for name in ("title", "abstract", "authors", "journal")}
+        return cut in texts or cut - 1 in texts
 
     def _plain(self, cells: Sequence[str]) -> tuple[str, ...]:
         """What would be read into the fields of the record."""

@@ -74,7 +74,7 @@ def _record(entry: _Entry, position: int) -> Record:
         "doi": link("doi"),
         "pmcid": first("pmcid", "pmc"),
         "pmid": first("pmid") or (first("eprint") if pubmed else None),
-        "url": link("url"),
+        "url": first("litcascade_url") or link("url"),
         "kind": first("litcascade_kind") or entry.kind,
     }
     names = [name for value in entry.fields.get("author", [])[:1] for name in _split_names(value)]

@@ -152,7 +152,9 @@ def map_columns(header: Sequence[str], declared: Mapping[str, str] | None = None
 
 
 def find_layout(rows: Sequence[Sequence[str]], name: str, declared: Mapping[str, str] | None = None) -> Layout:
-    """The row among the first that names most plain fields; a table with neither title nor abstract is an `InputError`.
+    """The first row that names a title or an abstract and another field, else the one that names most of them.
+
+    A table with neither title nor abstract is an `InputError`.
 
     What stands above (a title, a search line) belongs to no record.
     """
@@ -161,6 +163,8 @@ def find_layout(rows: Sequence[Sequence[str]], name: str, declared: Mapping[str,
         columns = map_columns(row, declared)
         if ({"title", "abstract"} & set(columns)) and len(columns) > len(found):
             best, found = number, columns
+            if len(found) > 1:
+                break
     header = tuple(cell.strip() for cell in rows[best]) if rows else ()
     _refuse_missing(name, header, declared or {}, found)
     return Layout(header, found, best)
@@ -189,6 +193,16 @@ def _refuse_missing(name: str, header: Sequence[str], declared: Mapping[str, str
         f"{name}: no column holds titles or abstracts; the columns are: {shown}{hint}. "
         "Rename one of them to 'title', or say which it is (--columns title=NAME)"
     )
+
+
+def header_again(row: Sequence[str], layout: Layout, declared: Mapping[str, str] | None = None) -> Layout | None:
+    """The layout of a row that is itself a header (files put one behind the other), None where it is a record."""
+    columns = map_columns(row, declared)
+    named = {plain_header(row[place]) for place in columns.values()}
+    own = {plain_header(layout.header[place]) for place in layout.columns.values()}
+    if len(columns) < 2 or "title" not in columns or (len(columns) < 4 and named != own):
+        return None
+    return Layout(tuple(cell.strip() for cell in row), columns)
 
 
 def _labelled(name: str) -> str:

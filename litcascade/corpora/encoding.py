@@ -48,7 +48,7 @@ def find_encoding(opener: Opener) -> Encoding:
     with opener() as handle:
         sample = handle.read(4000)
     marked = next((name for mark, name in _MARKS if sample.startswith(mark)), None)
-    for name in (marked, "utf-8", _bare_utf16(sample)):
+    for name in (marked, "utf-8", _bare_utf16(sample), _declared(sample)):
         if name and _reads(opener, Encoding(name, "strict", name)):
             return Encoding(name, "strict", name)
     return _count_odd_bytes(opener)
@@ -76,6 +76,15 @@ def _reads(opener: Opener, encoding: Encoding) -> bool:
             return False
 
 
+def _declared(sample: bytes) -> str | None:
+    """The encoding that the prologue of an XML file names, where Python knows it."""
+    match = _PROLOGUE.match(sample)
+    try:
+        return codecs.lookup(match.group(1).decode("ascii")).name if match else None
+    except LookupError:
+        return None
+
+
 def _bare_utf16(sample: bytes) -> str | None:
     """UTF-16 without a mark: every second byte of Latin text is zero."""
     if len(sample) < 8:
@@ -99,5 +108,6 @@ def _count_odd_bytes(opener: Opener) -> Encoding:
 
 
 _MIXED = "surrogateescape"
+_PROLOGUE = re.compile(rb"\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _WINDOWS = {0xDC00 + byte: bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in range(0x80, 0x100)}

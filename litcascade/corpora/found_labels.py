@@ -21,6 +21,8 @@ COLUMNS = {
     "screening": ("included", "asreview_label", "label", "decision", "screening_decision"),
 }
 ASREVIEW_COLUMN = "asreview_label"
+BY_MODEL = " (model)"  # behind a state in our exports that no person decided: it reads back as no label
+_NO_LABEL = {"-1", "unlabelled", "unlabeled", "pending", "referred", "duplicate", "not retrieved", "extracted"}
 _STAGE_NOTE = re.compile(
     r"^(title_abstract|full_text): (included|excluded)$"
     r"|^label_(title_abstract|full_text|screening): (include|exclude|maybe|conflict)$"
@@ -39,7 +41,7 @@ def read_label(cell: str) -> str | None:
 def unknown_label(cell: str) -> bool:
     """Whether a cell of a label column holds something that is neither a label nor a known way to say none."""
     word = cell.strip().casefold().removesuffix(".0")
-    return not nothing(word) and word not in FORMS and word not in ("-1", "unlabelled", "unlabeled")
+    return not nothing(word) and word not in FORMS and word not in _NO_LABEL and not word.endswith(BY_MODEL)
 
 
 def labels_in_notes(notes: Iterable[str]) -> dict[str, str]:

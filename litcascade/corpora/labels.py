@@ -70,7 +70,8 @@ def read_decision(cell: str) -> Decision | None:
     return _FORMS[word]
 
 
-def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+def read_table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """(Column names with underscores, rows by name with their lines) of a small table; a torn row is an `InputError`."""
     header, rows, aside = read_rows(open_text(path))
     if aside:
         raise InputError(f"{path}: line {aside[0].line} {aside[0].reason}; mend the row, nothing was imported")
@@ -87,13 +88,13 @@ def _id_column(names: list[str], path: Path) -> str:
 
 def is_field_table(path: Path) -> bool:
     """Whether a gold table is in the long form record_id, field, value."""
-    names, _ = _table(path)
+    names, _ = read_table(path)
     return {"field", "value"} <= set(names)
 
 
 def read_labels(path: Path) -> list[Label]:
     """Gold labels from a table with one row a record and a column per stage."""
-    names, rows = _table(path)
+    names, rows = read_table(path)
     id_column = _id_column(names, path)
     columns = {
         stage: next(name for name in aliases if name in names) for stage, aliases in _COLUMNS.items() if set(aliases) & set(names)
@@ -127,7 +128,7 @@ def _refuse_contradictions(path: Path, seen: dict[tuple[str, str], set[str]], la
 
 def read_field_labels(path: Path, specs: tuple[FieldSpec, ...]) -> list[FieldLabel]:
     """Gold fields from a table record_id, field, value; several values of a multi-label field are parted by `|`."""
-    names, rows = _table(path)
+    names, rows = read_table(path)
     id_column = _id_column(names, path)
     by_name = {spec.name: spec for spec in specs}
     labels = []
@@ -162,7 +163,7 @@ def read_value(spec: FieldSpec, cell: str) -> Any:
 
 def read_choices(path: Path) -> list[Choice]:
     """People's decisions from a queue that `litcascade export queue` wrote, filled in; blank decisions are left queued."""
-    names, rows = _table(path)
+    names, rows = read_table(path)
     id_column = _id_column(names, path)
     for needed in ("stage", "decision"):
         if needed not in names:
@@ -194,7 +195,7 @@ class PairWord:
 
 def read_pairs(path: Path) -> list[PairWord]:
     """People's words from the pairs that `litcascade export duplicates` wrote; blank decisions are left as they are."""
-    names, rows = _table(path)
+    names, rows = read_table(path)
     for needed in ("first_id", "second_id", "decision"):
         if needed not in names:
             raise InputError(f"{path}: no column '{needed}'; export the duplicates anew and fill in their decision")
@@ -208,13 +209,24 @@ def read_pairs(path: Path) -> list[PairWord]:
                 f"{path}: line {line}: '{row['decision']}' is no decision; use same, different, same study or unsure"
             )
         who, note = (row.get(key, "").strip() or None for key in ("who", "note"))
-        words.append(PairWord(row["first_id"].strip(), row["second_id"].strip(), verdict, who, note))
+        first, second = row["first_id"].strip(), row["second_id"].strip()
+        if first == second:
+            raise InputError(f"{path}: line {line}: the pair names record '{first}' twice; name two records")
+        words.append(PairWord(first, second, verdict, who, note))
+    _refuse_two_words(path, words)
     return words
+
+
+def _refuse_two_words(path: Path, words: Sequence[PairWord]) -> None:
+    told: dict[frozenset[str], str] = {}
+    for word in words:
+        if told.setdefault(frozenset((word.first, word.second)), word.verdict) != word.verdict:
+            raise InputError(f"{path}: the pair {word.first}, {word.second} is decided in two ways; keep one row")
 
 
 def read_causes(path: Path) -> list[dict[str, str]]:
     """Causes of errors: record_id, stage and cause; rows without a cause are left out."""
-    names, rows = _table(path)
+    names, rows = read_table(path)
     id_column = _id_column(names, path)
     for needed in ("stage", "cause"):
         if needed not in names:

@@ -1,6 +1,7 @@
 """Records as named values: JSON Lines, JSON arrays (CSL and others), Parquet."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -12,73 +13,112 @@ from litcascade.corpora.receipt import Item, Repair, SetAside
 from litcascade.corpora.source import LINE_LIMIT, Source
 from litcascade.corpora.table import record_of_cells
 from litcascade.errors import InputError
+from litcascade.registry import nearest
 from litcascade.schemas import Record
+from litcascade.schemas.keys import scrubbed
 
 _BATCH = 2_000
 _DECODER = json.JSONDecoder()
+_GAP = re.compile(r"[\s,\[\]]*")
 
 
 @READERS.register("json")
 def read_json(source: Source) -> Iterator[Item]:
-    """Read JSON Lines or a JSON array of objects, one after the other; what is no such object is set aside."""
-    array = source.head().lstrip().startswith("[")
+    """Read JSON lines, arrays of objects, or objects one after the other; what is no such object is set aside."""
     declared = tuple(sorted(source.columns.items()))
     position = 0
     keys: dict[str, None] = {}
     told = False
-    for line, value, raw in _of_array(source) if array else _of_lines(source):
-        if not isinstance(value, dict):
-            yield SetAside(
-                line, str(value) if raw is not None else "is no JSON object", raw or json.dumps(value)[:2000], is_record=True
-            )
+    for line, value, raw in _of_lines(source) if _is_lines(source) else _of_stream(source):
+        record = _tried(value, position + 1, declared)
+        if isinstance(record, str):
+            yield SetAside(line, str(value) if raw is not None else record, raw or _shown(value), is_record=True)
             continue
         position += 1
-        record = _record(value, position, declared)
-        told = told or bool(record.title or record.abstract)
-        keys |= dict.fromkeys([] if told else [str(key) for key in value])
+        told = told or bool({"title", "abstract"} & set(_layout(tuple(map(str, value)), declared).columns))
+        keys |= dict.fromkeys(str(key) for key in value)
         yield record
-    if position and not told:
+    _refuse_blank(source, position, told, keys)
+
+
+def _refuse_blank(source: Source, records: int, told: bool, keys: Mapping[str, None]) -> None:
+    """Refuse a file whose objects hold no titles or abstracts, or lack a declared key."""
+    for field, name in source.columns.items():
+        if records and name not in keys:
+            raise InputError(f"{source.name}: no object has a key '{name}' for {field}{nearest(name, keys)}")
+    if records and not told:
         raise InputError(
             f"{source.name}: no object holds titles or abstracts; their keys are: {', '.join(keys)[:200] or 'none'}. "
             "Rename one of them to 'title', or say which it is (--columns title=NAME)"
         )
 
 
+def _tried(value: Any, position: int, declared: tuple[tuple[str, str], ...]) -> Record | str:
+    """The record of an object, or why there is none."""
+    if not isinstance(value, dict):
+        return "is no JSON object"
+    try:
+        return _record(scrubbed(value), position, declared)
+    except RecursionError:
+        return "is nested too deep to read"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return json.dumps(value)[:2000]
+    except RecursionError:
+        return "(nested too deep to show)"
+
+
+def _is_lines(source: Source) -> bool:
+    """Whether the first line is a whole JSON value by itself."""
+    first = next((line for line in source.lines() if line.strip()), "")
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _of_lines(source: Source) -> Iterator[tuple[int, Any, str | None]]:
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
             try:
-                yield number, json.loads(line), None
+                value = json.loads(line)
+                yield from ((number, item, None) for item in (value if isinstance(value, list) else [value]))
             except (ValueError, RecursionError) as error:
                 yield number, f"is not JSON ({str(error)[:80]})", line
 
 
-def _of_array(source: Source) -> Iterator[tuple[int, Any, str | None]]:
-    """The values of the array; where one cannot be read, the rest is set aside: no one knows where the next begins."""
+def _of_stream(source: Source) -> Iterator[tuple[int, Any, str | None]]:
+    """Values one after the other, in arrays or not; where one cannot be read, the rest is set aside.
+
+    No one knows where the next one begins behind a broken one.
+    """
     pieces = source.pieces()
-    held, line, closed = next(pieces, "").lstrip()[1:], 1, False
-    while not closed:
-        stripped = held.lstrip(" \t\n,")
-        line += held.count("\n", 0, len(held) - len(stripped))
-        held = stripped
-        if held.startswith("]"):
-            return
+    held, at, line = next(pieces, ""), 0, 1
+    while True:
+        begin = _GAP.match(held, at).end()  # type: ignore[union-attr]  # it matches nothing at all, too
+        line += held.count("\n", at, begin)
+        at = begin
         try:
-            if not held:
-                raise ValueError("the array is never closed")
-            value, end = _DECODER.raw_decode(held)
+            value, end = _DECODER.raw_decode(held, at)
             if end == len(held) and not isinstance(value, dict):
                 raise ValueError("may go on")
             yield line, value, None
-            line += held.count("\n", 0, end)
-            held = held[end:]
+            line += held.count("\n", at, end)
+            at = end
         except (ValueError, RecursionError) as error:
             more = next(pieces, None)
-            if more is None or len(held) > LINE_LIMIT:
-                if held:
-                    yield line, f"is not JSON ({str(error)[:80]}); the array was not read further", held
+            if more is None or len(held) - at > LINE_LIMIT:
+                yield from _rest(held[at:], pieces, line, str(error))
                 return
-            held += more
+            held, at = held[at:] + more, 0
+
+
+def _rest(text: str, pieces: Iterator[str], line: int, why: str) -> Iterator[tuple[int, Any, str | None]]:
+    if text.strip() or any(piece.strip() for piece in pieces):
+        yield line, f"is not JSON ({why[:80]}); the file was not read further", text.strip()[:LINE_LIMIT] or "…"
 
 
 @FILE_READERS.register("parquet")
@@ -90,6 +130,9 @@ def read_parquet(path: Path, columns: Mapping[str, str]) -> Iterator[Item]:
         frame = pl.scan_parquet(path)
         count = frame.select(pl.len()).collect().item()
         names = frame.collect_schema().names()
+        lacking = next(((field, name) for field, name in columns.items() if name not in names), None)
+        if lacking:
+            raise InputError(f"{path}: there is no column '{lacking[1]}' for {lacking[0]}{nearest(lacking[1], names)}")
         if not {"title", "abstract"} & set(map_columns(names, columns)):
             raise InputError(f"{path}: no column holds titles or abstracts; the columns are: {', '.join(names)[:300]}")
         for start in range(0, count, _BATCH):

@@ -1,7 +1,9 @@
 """The table of readers of export files, and how a format is told from content."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from litcascade.corpora.columns import map_columns
@@ -34,8 +36,8 @@ _LINE_MARKS = {
 }
 _WOS_FRAME = re.compile(r"^(?:FN |ER[ \t]*$)", re.MULTILINE)
 _JSON = re.compile(r"\s*(?:\[\s*)?\{\s*(?:\"|\})")
+_WITH_COLUMNS = ("csv", "xlsx", "xls", "json", "parquet")
 _CELL = re.compile(r"[,;\t|]")
-_COLUMNS = {"title", "abstract", "authors", "author", "year", "doi", "pmid"}
 
 
 def detect(text: str) -> str | None:
@@ -55,8 +57,9 @@ def detect(text: str) -> str | None:
     marks = {name: match.start() for name, mark in _LINE_MARKS.items() if (match := mark.search(text))}
     if "wos" in marks and not _WOS_FRAME.search(text):
         del marks["wos"]
-    if "ris" not in marks and len(_COLUMNS & {cell.strip(" \"'").casefold() for cell in cells}) > 1:
-        return "csv"
+    named = map_columns([cell.strip(" \"'") for cell in cells])
+    if len(named) > (2 if "ris" in marks else 1) and {"title", "abstract"} & set(named):
+        return "csv"  # three names of columns in the first line are no accident, whatever a cell below looks like
     if marks:
         return min(marks, key=lambda name: marks[name])
     return "csv" if _like_a_table(text) else None
@@ -91,15 +94,28 @@ class Export:
         if kind is None:
             raise InputError(f"{path}: the format was not recognised; {_KINDS_READ}")
         self.format = kind
+        if self.columns and kind not in _WITH_COLUMNS:
+            raise InputError(f"{path}: is {kind}, which has no columns to name; leave out --columns")
 
     def items(self) -> Iterator[Item]:
         """Records, what was set aside, and repairs, in the order of the file; ids are the file's own or blank."""
         if self._source is None:
             yield from FILE_READERS.get(self.format)(self.path, self.columns)
             return
-        yield from READERS.get(self.format)(self._source)
+        foreign: Counter[str] = Counter()
+        for item in READERS.get(self.format)(self._source):
+            name = self._other_format(item) if isinstance(item, SetAside) and not item.is_record else None
+            foreign.update([name] if name else [])
+            yield replace(item, reason=f"begins a record of another format ({name})", is_record=True) if name else item  # type: ignore[type-var]
+        for name, count in foreign.items():
+            yield Repair(f"{count} record(s) of another format ({name}) stand in the file and were not read: part it in two")
         if odd := self._source.encoding.repaired:
             yield Repair(f"{odd} byte(s) were not UTF-8 and were read as Windows-1252")
+
+    def _other_format(self, item: SetAside) -> str | None:
+        """The format whose record begins in what was set aside."""
+        head = item.raw[:200]
+        return next((name for name, mark in _LINE_MARKS.items() if name != self.format and mark.match(head)), None)
 
 
 def read_records(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Parsed, Receipt]:

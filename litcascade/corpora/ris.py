@@ -18,6 +18,8 @@ _COMMON = frozenset(
     ("TI", "T1", "T2", "T3", "AU", "A1", "A2", "AB", "N1", "N2", "PY", "Y1", "Y2", "DA", "JO", "JF", "JA", "J2", "VL", "IS", "SP",
      "EP", "DO", "UR", "KW", "SN", "ID", "AN", "DB", "DP", "LA", "PB", "CY")
 )  # fmt: skip
+_MEDLINE = re.compile(r"PMID- ?\d")
+_TYPE = re.compile(r"[A-Z]{3,8}")
 _DOI = ("DO", "DI", "M3", "L3", "UR")
 _PUBMED = ("pubmed", "medline", "nlm")
 KIND_NOTE = "litcascade kind: "
@@ -129,7 +131,11 @@ def _entries(lines: Iterator[str]) -> Iterator[_Entry | Item]:
             values.append(line[6:].strip())
             entry.open = values
             continue
-        pattern = _habit(line) or pattern
+        pattern = _habit(line, pattern, entry is not None) or pattern
+        if entry and _MEDLINE.match(line):
+            yield Repair(f"line {entry.line}: the record has no end tag; closed where PubMed text begins")
+            yield entry
+            entry = None
         tag, value = _split(line, pattern)
         if tag == "TY":
             if entry:
@@ -157,12 +163,20 @@ def _split(line: str, pattern: re.Pattern[str]) -> tuple[str | None, str]:
     return match.group(1), (match.group(2) or "").strip()
 
 
-def _habit(line: str) -> re.Pattern[str] | None:
-    """How a record whose start tag this is writes its tags; None where the line is no start tag."""
+def _habit(line: str, habit: re.Pattern[str], inside: bool) -> re.Pattern[str] | None:
+    """How a record whose start tag this is writes its tags; None where the line is no start tag.
+
+    Inside a record of two blanks, one blank makes a start tag only before a type (`JOUR`): else it is a wrapped line.
+    """
     if "TY" not in line[:6]:
         return None
     start = _LOOSE_TAG.match(line)
-    return (_TAG if _TAG.match(line) else _LOOSE_TAG) if start and start.group(1) == "TY" else None
+    if not start or start.group(1) != "TY":
+        return None
+    if _TAG.match(line):
+        return _TAG
+    wrapped = inside and habit is _TAG and not _TYPE.fullmatch((start.group(2) or "").strip())
+    return None if wrapped else _LOOSE_TAG
 
 
 def _first(entry: _Entry, tags: tuple[str, ...]) -> str | None:

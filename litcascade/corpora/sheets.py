@@ -56,7 +56,7 @@ def cell_text(value: Value | None) -> str:
     """A cell as text; 2020.0 is 2020, a date its ISO form."""
     if isinstance(value, bool):
         return "1" if value else "0"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return str(int(value))
     if isinstance(value, date | time):
         return value.isoformat().removesuffix("T00:00:00")

@@ -93,7 +93,7 @@ def open_text(path: Path, columns: Mapping[str, str] | None = None) -> Source:
         source = Source(str(path), plain_stem(path), opener, find_encoding(opener), path, columns or {})
         head = source.head()
         blank = not head.strip() and not any(piece.strip() for piece in source.pieces())
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, OSError) as error:
         raise InputError(f"{path}: the archive cannot be unpacked ({error}); bring the file again") from None
     if blank:
         raise InputError(f"{path}: the file is empty; export it again")
@@ -110,6 +110,8 @@ def checked_opener(path: Path) -> Opener:
         raise InputError(f"{path}: there is no such file")
     if path.is_dir():
         raise InputError(f"{path}: is a folder; name a file in it")
+    if not path.is_file():
+        raise InputError(f"{path}: is no plain file (a pipe or a device); save it as a file first")
     with path.open("rb") as handle:
         packed = handle.read(2) == _GZIP
     return (lambda: _unpacked(path)) if packed else (lambda: path.open("rb"))
@@ -126,14 +128,18 @@ def plain_stem(path: Path) -> str:
 
 def binary_kind(path: Path) -> str | None:
     """`xlsx`, `xls`, `parquet` or `asreview` where the file is one, else None."""
-    with checked_opener(path)() as handle:
-        start = handle.read(8)
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(_OLE):
-        return "xls"
-    if not start.startswith(_ZIP):
-        return None
+    with path.open("rb") if path.is_file() else checked_opener(path)() as handle:
+        own = handle.read(8)
+    try:
+        with checked_opener(path)() as handle:
+            start = handle.read(8)
+    except (EOFError, zlib.error, OSError) as error:
+        raise InputError(f"{path}: the archive cannot be unpacked ({error}); bring the file again") from None
+    kind = "parquet" if start.startswith(b"PAR1") else "xls" if start.startswith(_OLE) else None
+    if own != start and (kind or start.startswith(_ZIP)):
+        raise InputError(f"{path}: is packed with gzip; unpack it, then import what is in it")
+    if kind or not start.startswith(_ZIP):
+        return kind
     try:
         names = set(zipfile.ZipFile(path).namelist())
     except (zipfile.BadZipFile, OSError):

@@ -4,21 +4,21 @@ import csv
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from litcascade.corpora.abstracts import nothing
 from litcascade.corpora.aligning import Aligner
 from litcascade.corpora.build import build, join_pages
-from litcascade.corpora.columns import Layout, cells_by_name, find_layout, map_columns
+from litcascade.corpora.columns import Layout, cells_by_name, find_layout, header_again, map_columns
 from litcascade.corpora.found_labels import ASREVIEW_COLUMN, COLUMNS, label_in_columns, read_label, unknown_label
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, Repair, SetAside
 from litcascade.corpora.source import Source
 from litcascade.schemas import Record
 
-_ROW_LINES, _ROW_LENGTH = 2_000, 2 * 2**20  # a cell that goes on for longer was never closed
+_ROW_LINES, _ROW_LENGTH = 20_000, 2 * 2**20  # a cell that goes on for longer was never closed
 _AUTHOR_NUMBER = re.compile(r"\s*\(\d+\)$")
 _OWN_NUMBER = re.compile(r"(\(\d+\\*)\\\)$")
 _AUTHOR_MARK = re.compile(r"(\\*)(;|\Z)")
@@ -44,6 +44,8 @@ class Row:
     cells: list[str]
     fault: str | None = None
     raw: str = ""
+    lines: tuple[str, ...] = ()
+    delimiter: str = ","
 
 
 @READERS.register("csv")
@@ -94,7 +96,8 @@ def rows_of(lines: Iterable[str], dialect: Dialect) -> Iterator[Row]:
             line += 1
             continue
         if any(cell.strip() for cell in cells):
-            yield Row(line + 1, cells)
+            several = tuple(taken.used) if len(taken.used) > 1 else ()
+            yield Row(line + 1, cells, lines=several, delimiter=dialect.delimiter)
         line += len(taken.used)
 
 
@@ -140,26 +143,57 @@ def table_items(
 ) -> Iterator[Item]:
     """Records from rows, numbered on from `position`: what stands above the header, and rows of another width, are set aside.
 
-    A row with a cell too many is read where the `aligner` can tell which cell is the surplus one, and said to be so.
+    A row with a cell too many is read where the `aligner` can tell which cell is the surplus one, and said to be so. A
+    second header in the file holds for the rows below it.
     """
     doubts: Counter[str] = Counter()
     for number, row in enumerate(rows):
         raw = row.raw or delimiter.join(row.cells)
-        if number < layout.above:
-            yield SetAside(row.line, "stands above the header", raw)
-        elif number > layout.above:
-            fault = _fault(row, len(layout.header))
-            placed = aligner.place(row.cells) if fault and aligner and not row.fault else None
-            if fault and placed is None:
-                yield SetAside(row.line, fault, raw, is_record=True)
-                continue
-            cells, surplus = placed or (_fitted(row.cells, len(layout.header)), [])
-            position += 1
-            record = _record(layout, cells, position, surplus)
-            yield from _repairs(row, record, cells[layout.columns.get("title", 0)], surplus)
-            doubts.update(_doubtful_labels(layout, cells))
-            yield record
+        if number <= layout.above and layout.above >= 0:
+            yield from [SetAside(row.line, "stands above the header", raw)] if number < layout.above else []
+            continue
+        if again := header_again(row.cells, layout):
+            layout, aligner = replace(again, above=-1), None
+            yield SetAside(row.line, "is a header again", raw)
+            continue
+        cells, surplus, fault = _read(row, layout, aligner)
+        if fault:
+            yield SetAside(row.line, fault, raw, is_record=True)
+            continue
+        position += 1
+        record = _record(layout, cells, position, surplus)
+        yield from _repairs(row, record, cells[layout.columns.get("title", 0)], surplus)
+        doubts.update(_doubtful_labels(layout, cells))
+        yield record
     yield from _notes(layout, doubts)
+
+
+def _read(row: Row, layout: Layout, aligner: Aligner | None) -> tuple[list[str], list[str], str | None]:
+    """(Cells under the header, surplus cells, why the row cannot be trusted)."""
+    fault = _fault(row, len(layout.header))
+    placed = aligner.place(row.cells) if fault and aligner and not row.fault else None
+    if placed:
+        return (*placed, None)
+    own = "record_id" in map(str.casefold, layout.header)
+    return _fitted(row.cells, len(layout.header), ours=own), [], fault or _swallowed(row, layout)
+
+
+def _swallowed(row: Row, layout: Layout) -> str | None:
+    """Why a row of several lines seems to hold other rows: a line inside a cell has as many cells, and an id of the same form."""
+    place = layout.columns.get("record_id", layout.columns.get("doi"))
+    if place is None or len(row.lines) < 2:
+        return None
+    own = _form(row.cells[place]) if place < len(row.cells) else ""
+    for number, line in enumerate(row.lines[1:], start=row.line + 1):
+        cells = next(csv.reader([line], delimiter=row.delimiter), [])
+        if own and len(cells) == len(layout.header) and _form(cells[place]) == own:
+            return f"a quotation mark seems to join line {number} to it; mend the mark, then import the rows"
+    return None
+
+
+def _form(cell: str) -> str:
+    """The form of an id: digits and letters told apart, runs as one."""
+    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "9", cell.strip()))
 
 
 def _repairs(row: Row, record: Record, title: str, surplus: Sequence[str]) -> Iterator[Repair]:
@@ -199,8 +233,10 @@ def _fault(row: Row, width: int) -> str | None:
     return None
 
 
-def _fitted(cells: Sequence[str], width: int) -> list[str]:
-    """The cells under the header, without the apostrophe that keeps a spreadsheet from running them (our own writer adds it)."""
+def _fitted(cells: Sequence[str], width: int, *, ours: bool = True) -> list[str]:
+    """The cells under the header; in a file of ours without the apostrophe that keeps a spreadsheet from running them."""
+    if not ours:
+        return list(cells[:width])
     return [cell[1:] if cell[:1] == "'" and like_a_formula(cell[1:]) else cell for cell in cells[:width]]
 
 

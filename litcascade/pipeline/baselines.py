@@ -31,6 +31,8 @@ _SEEDS = 5
 
 def score_baselines(review: Review, store: Store, names: list[str], say: Callable[[str], None]) -> list[Table]:
     """Run baselines on every stage with gold; their verdicts and estimates are stored, and no record changes its state."""
+    for name in names:
+        BASELINES.get(name)
     stages = [stage for stage, _ in review.protocol.stages.items() if stage in SCREENING and has_gold(store, stage)]
     if not stages:
         raise InputError("there is no gold to learn from; import labels with `litcascade import FILE --as gold`")

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,21 +32,23 @@ class DedupReceipt:
     unsure: int
     statuses: dict[str, int]
     contradictions: list[tuple[str, ...]] = field(default_factory=list)
+    gold_differs: int = 0
     changed: bool = True
     notes: tuple[str, ...] = ()
 
 
-def deduplicate(review: Review, store: Store) -> DedupReceipt:
+def deduplicate(store: Store) -> DedupReceipt:
     """Find duplicates anew among all records, people's words before the rules; nothing is stored where nothing changed.
 
-    Of the records of one report the one is kept that a person included, else one that was decided, else the fullest.
+    Of the records of one report the one is kept that a person included, else one that people decided, else one with extracted
+    values, else one that has a verdict, else the fullest.
     """
     records = load_records(store)
     if not records:
         raise InputError("there are no records yet; import them first (litcascade import FILE)")
     found = find_duplicates(records, _words(store))
-    decisions = _decisions(review, store)
-    kept = _kept(found, decisions)
+    decisions = _decisions(store)
+    kept = _kept(found, _ranks(store, decisions))
     rows = [
         {
             "record_id": record_id,
@@ -69,7 +71,8 @@ def deduplicate(review: Review, store: Store) -> DedupReceipt:
         links=dict(Counter(pair.rule for pair in found.pairs if pair.verdict is Verdict.SAME_STUDY)),
         unsure=len(found.unsure()),
         statuses=dict(Counter(status.value for status in found.statuses.values())),
-        contradictions=[tuple(group) for group in members.values() if len({decisions[i] for i in group if i in decisions}) > 1],
+        contradictions=_torn(members, decisions),
+        gold_differs=_gold_differs(store),
         changed=changed,
         notes=found.notes,
     )
@@ -83,27 +86,55 @@ def _words(store: Store) -> list[Decided]:
     return [Decided(first, second, Verdict(verdict), who) for first, second, verdict, who in rows]
 
 
-def _decisions(review: Review, store: Store) -> dict[str, str]:
-    """People's decisions on records at the first stage that has any."""
-    first = next(iter(name for name, _ in review.protocol.stages.items()), "title_abstract")
-    return dict(
-        store.rows(
-            "select record_id, decision from adjudications where stage = ? and decision is not null "
-            "qualify row_number() over (partition by record_id order by seq desc) = 1",
-            [first],
-        )
+def _decisions(store: Store) -> dict[str, tuple[str, ...]]:
+    """What people decided on each record: its decisions at the stages that have any, in the order of the stages' names."""
+    rows = store.rows(
+        "select record_id, list(stage || ': ' || decision order by stage) from ("
+        "select * from adjudications where decision is not null "
+        "qualify row_number() over (partition by record_id, stage order by seq desc) = 1) group by 1"
     )
+    return {record_id: tuple(said) for record_id, said in rows}
 
 
-def _kept(found: Duplicates, decisions: Mapping[str, str]) -> dict[str, str]:
+def _ranks(store: Store, decisions: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How much would be lost with a record: a person's include before any decision of people, then values, then verdicts."""
+    judged = dict(store.rows("select record_id, max(case when state = 'excluded' then 1 else 2 end) from verdicts group by 1"))
+    for (record_id,) in store.rows("select distinct record_id from extractions"):
+        judged[record_id] = 3
+    for record_id, said in decisions.items():
+        judged[record_id] = 5 if any(not word.endswith("exclude") for word in said) else 4
+    return judged
+
+
+def _kept(found: Duplicates, ranks: Mapping[str, int]) -> dict[str, str]:
     """For each record that the rules keep, the one to keep of its cluster."""
     best: dict[str, tuple[int, str]] = {}
     for record_id, old in found.clusters.items():
-        decision = decisions.get(record_id)
-        rank = 2 if decision == "include" else 1 if decision else 0
+        rank = ranks.get(record_id, 0)
         if old not in best or rank > best[old][0]:
             best[old] = rank, record_id if rank else old
     return {old: record_id for old, (_, record_id) in best.items()}
+
+
+def _torn(members: Mapping[str, Sequence[str]], decisions: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """Groups of one report on whose records people decided otherwise at the same stage."""
+    torn = []
+    for group in members.values():
+        said = {word for record_id in group for word in decisions.get(record_id, ())}
+        if len({word.partition(":")[0] for word in said}) < len(said):
+            torn.append(tuple(group))
+    return torn
+
+
+def _gold_differs(store: Store) -> int:
+    """Reports whose records carry different gold labels at a stage; the include holds."""
+    return int(
+        store.value(
+            "select count(*) from (select kept_id, stage from ("
+            "select * from gold qualify row_number() over (partition by record_id, stage order by seq desc) = 1) newest "
+            "join current_clusters using (record_id) group by kept_id, stage having min(decision) <> max(decision))"
+        )
+    )
 
 
 def _store(store: Store, found: Duplicates, rows: list[dict[str, str | None]]) -> bool:
@@ -148,7 +179,7 @@ def export_pairs(_: Review, store: Store, path: Path) -> int:
     return len(rows)
 
 
-def import_pairs(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
+def import_pairs(_: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
     """Import people's words on pairs (same, different, same study, unsure), and find duplicates anew with them."""
     words = read_pairs(path)
     require_known(store, path, {record_id for word in words for record_id in (word.first, word.second)})
@@ -162,6 +193,7 @@ def import_pairs(review: Review, store: Store, path: Path, by: str | None) -> La
         }
         for word in words
     ]  # fmt: skip
-    store.append("pairs", rows)
-    deduplicate(review, store)
+    with store.transaction():
+        store.append("pairs", rows)
+        deduplicate(store)
     return LabelsReceipt(len(words), dict(Counter(word.verdict for word in words)))

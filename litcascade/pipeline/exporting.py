@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from litcascade.backends.recorded import write_recording
-from litcascade.corpora.writers import WRITERS, About, Answer, Row, format_of, write_table
+from litcascade.corpora.found_labels import BY_MODEL
+from litcascade.corpora.writers import WRITERS, About, Answer, Row, Written, format_of, write_table
 from litcascade.errors import InputError
 from litcascade.pipeline.recorder import reply_from
 from litcascade.pipeline.review import PROTOCOL_NAME, Review
@@ -15,7 +16,7 @@ from litcascade.registry import Registry
 from litcascade.schemas import SCREENING, ModelRef
 from litcascade.store import Store
 
-Exporter = Callable[[Review, Store, Path], int]
+Exporter = Callable[[Review, Store, Path], int | Written]
 EXPORTERS: Registry[Exporter] = Registry("export")
 _BATCH = 2_000
 
@@ -31,38 +32,39 @@ def require_free(review: Review, path: Path, force: bool) -> None:
         raise InputError(f"{path}: is there already (decisions may have been filled in); name another file, or add --force")
 
 
-def export(review: Review, store: Store, what: str, path: Path, *, force: bool = False) -> int:
-    """Write an export; returns how many rows. The file appears whole or not at all."""
+def export(review: Review, store: Store, what: str, path: Path, *, force: bool = False) -> Written:
+    """Write an export; returns how many rows, and what a person should know. The file appears whole or not at all."""
     exporter = EXPORTERS.get(what)
     require_free(review, path, force)
     if not path.parent.is_dir():
         raise InputError(f"{path.parent}: there is no such folder")
     part = path.with_name(path.name + ".part")
     try:
-        count = exporter(review, store, part)
+        done = exporter(review, store, part)
         part.replace(path)
     finally:
         if part.is_dir():
             shutil.rmtree(part)
         part.unlink(missing_ok=True)
-    return count
+    return done if isinstance(done, Written) else Written(done)
 
 
 def _states(review: Review, store: Store) -> dict[str, dict[str, str]]:
     states: dict[str, dict[str, str]] = {}
     for stage, _ in review.protocol.stages.items():
-        for record_id, state in store.rows(f"select record_id, state from {stage}"):
-            states.setdefault(record_id, {})[stage] = state
+        for record_id, state, by in store.rows(f"select record_id, state, decided_by from {stage}"):
+            model = by == "model" and state in ("included", "excluded")
+            states.setdefault(record_id, {})[stage] = f"{state}{BY_MODEL}" if model else state
     return states
 
 
 @EXPORTERS.register("records")
-def export_records(review: Review, store: Store, path: Path) -> int:
+def export_records(review: Review, store: Store, path: Path) -> Written:
     """All records with their state at each stage, in the format that the file's ending names."""
     return _write(review, store, path, format_of(path))
 
 
-def _write(review: Review, store: Store, path: Path, writer: str) -> int:
+def _write(review: Review, store: Store, path: Path, writer: str) -> Written:
     """Records with states (and, in the question-answer shape, extracted values), batch by batch."""
     states = _states(review, store)
     answers = _answers(review, store) if writer == "hf_qa" else {}
@@ -72,7 +74,7 @@ def _write(review: Review, store: Store, path: Path, writer: str) -> int:
         for start in range(0, len(ids), _BATCH)
         for record in load_records(store, ids[start : start + _BATCH])
     )
-    return WRITERS.get(writer)(path, rows, _about(review)).rows
+    return WRITERS.get(writer)(path, rows, _about(review))
 
 
 def _about(review: Review) -> About:
@@ -87,15 +89,15 @@ def _about(review: Review) -> About:
 def _answers(review: Review, store: Store) -> dict[str, tuple[Answer, ...]]:
     questions = {spec.name: spec.definition or spec.name for spec in review.protocol.fields}
     found: dict[str, list[Answer]] = {}
-    for record_id, name, value, quote in store.rows("select record_id, field, value, quote from extracted order by seq"):
+    for record_id, name, value in store.rows("select record_id, field, value from extracted order by seq"):
         said = json.loads(value) if value is not None else None
         text = "; ".join(map(str, said)) if isinstance(said, list) else None if said is None else str(said)
-        found.setdefault(record_id, []).append(Answer(name, questions.get(name, name), text, quote))
+        found.setdefault(record_id, []).append(Answer(name, questions.get(name, name), text))
     return {record_id: tuple(answers) for record_id, answers in found.items()}
 
 
 def _shape(writer: str) -> Exporter:
-    def write(review: Review, store: Store, path: Path) -> int:
+    def write(review: Review, store: Store, path: Path) -> Written:
         return _write(review, store, path, writer)
 
     return write

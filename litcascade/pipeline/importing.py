@@ -5,7 +5,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -181,14 +181,12 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
     """Import people's decisions from a filled-in queue; each is kept with the version of the criteria in force.
 
     A decision of a person who is a reader of that stage is that reader's reading; anyone else's settles the record. What is
-    said of a duplicate is said of the record that is kept.
+    said of a duplicate counts for the record that is kept, as long as the two are joined.
     """
     if is_field_table(path):
         return _import_values(review, store, path, by)
     choices = read_choices(path)
     require_known(store, path, {choice.record_id for choice in choices})
-    kept = dict(store.rows("select record_id, kept_id from current_clusters where kept_id <> record_id"))
-    choices = [replace(choice, record_id=kept.get(choice.record_id, choice.record_id)) for choice in choices]
     adjudications: list[dict[str, object]] = []
     readings: list[dict[str, object]] = []
     for choice in choices:

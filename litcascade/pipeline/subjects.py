@@ -37,9 +37,10 @@ def load_subjects(store: Store, stage: str, ids: Sequence[str]) -> list[Subject]
     documents = load_documents(store, ids) if stage in NEEDS_TEXT else {}
     people: dict[str, dict[str, Decision]] = {}
     for record_id, who, decision in store.rows(
-        "select record_id, who, decision from person_readings where stage = ? and record_id in (select unnest(?::text[])) "
+        "select coalesce(kept_id, record_id) as id, who, decision from person_readings "
+        "left join current_clusters using (record_id) where stage = ? and id in (select unnest(?::text[])) "
         "and criteria_hash = (select criteria_hash from current_stages where stage = ?) "
-        "qualify row_number() over (partition by record_id, who order by seq desc) = 1",
+        "qualify row_number() over (partition by id, who order by seq desc) = 1",
         [stage, list(ids), stage],
     ):
         if decision:  # a reader who is unsure is still waited for

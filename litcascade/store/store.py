@@ -116,7 +116,7 @@ class Store:
         return pl.DataFrame(self.rows(sql, parameters), schema=dict(schema), orient="row")
 
     def transaction(self) -> "_Transaction":
-        """A context in which all inserts stand or fall together."""
+        """A context in which all inserts stand or fall together; one inside another is part of it."""
         return _Transaction(self)
 
     def set_stages(self, stages: Sequence[str]) -> None:
@@ -194,8 +194,12 @@ class Store:
 class _Transaction:
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._inner = False
 
     def __enter__(self) -> None:
+        if self._store._owner == threading.get_ident():
+            self._inner = True  # part of the one that is open: they stand or fall together
+            return
         self._store._lock.acquire()
         try:
             with self._store._told():
@@ -206,6 +210,8 @@ class _Transaction:
         self._store._owner = threading.get_ident()
 
     def __exit__(self, kind: object, *_: object) -> None:
+        if self._inner:
+            return
         try:
             if kind is None:
                 with self._store._told():

@@ -60,22 +60,35 @@ verdict as (
     where verdicts.stage = '{stage}'
     qualify row_number() over (partition by record_id order by verdicts.seq desc) = 1
 ),
-decision as (
+said as (
     select adjudications.*, requeued.adjudication_id is not null as requeued from adjudications
     left join (select distinct adjudication_id from requeued) requeued using (adjudication_id)
     where stage = '{stage}'
     qualify row_number() over (partition by record_id order by adjudications.seq desc) = 1
 ),
+decision as (
+    select said.* replace (coalesce(cluster.kept_id, said.record_id) as record_id),
+        min(decision) over same <> max(decision) over same and max(said.seq) over same < max(joined.seq) over same as torn
+    from said
+    left join current_clusters cluster on cluster.record_id = said.record_id
+    left join (
+        select record_id, kept_id, min(seq) as seq from clusters where record_id <> kept_id group by record_id, kept_id
+    ) joined on joined.record_id = said.record_id and joined.kept_id = cluster.kept_id
+    window same as (partition by coalesce(cluster.kept_id, said.record_id))
+    qualify row_number() over (partition by coalesce(cluster.kept_id, said.record_id) order by said.seq desc) = 1
+),
 heard as (
-    select record_id, max(seq) as seq from person_readings
+    select coalesce(kept_id, person_readings.record_id) as record_id, max(seq) as seq
+    from person_readings left join current_clusters using (record_id)
     where stage = '{stage}' and criteria_hash = (select criteria_hash from current_stages where stage = '{stage}')
-    group by record_id
+    group by 1
 ),
 stated as (
     select entered.record_id,
         case
             {duplicate}
             when decision.requeued then 'referred'
+            when decision.torn then 'referred'
             when decision.unsure then 'referred'
             when decision.decision = 'include' then 'included'
             when decision.decision = 'exclude' then 'excluded'
@@ -88,6 +101,7 @@ stated as (
         end as state,
         case
             when decision.requeued then 'decided under earlier criteria'
+            when decision.torn then 'decided otherwise on a duplicate'
             when decision.unsure then 'a person is unsure'
             when decision.decision is not null then null
             else verdict.code
@@ -95,7 +109,7 @@ stated as (
         case when decision.decision is not null or decision.unsure then decision.note else verdict.reason end as reason,
         decision.criterion as criterion,
         verdict.score as score,
-        case when decision.decision is not null and not decision.requeued then decision.who
+        case when decision.decision is not null and not decision.requeued and not coalesce(decision.torn, false) then decision.who
              when verdict.state is not null then 'model' end as decided_by,
         {document_column} as document_id
     from entered
@@ -115,8 +129,12 @@ from stated;
 _PEOPLE = """
 create or replace view queue as {queue};
 create or replace view extracted as
-with standing as (
-    select extractions.* from extractions
+with mapped as (
+    select extractions.* replace (coalesce(kept_id, extractions.record_id) as record_id)
+    from extractions left join current_clusters using (record_id)
+),
+standing as (
+    select extractions.* from mapped extractions
     join extraction on extraction.record_id = extractions.record_id and extraction.state = 'extracted'
     where (
         extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')

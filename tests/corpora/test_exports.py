@@ -209,6 +209,87 @@ def test_an_unclosed_quote_or_record_takes_no_neighbour(name: str) -> None:
     assert titles == wanted.get(name, ["One", "Three", "Four"])
 
 
+RIS, NBIB = "TY  - JOUR\nTI  - One\nAB  - abc\nER  - \n", "PMID- 123\nTI  - Two\n\nPMID- 124\nTI  - Three\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "counts"),
+    [
+        ("ris", RIS + NBIB, (1, 2)),
+        ("ris", RIS.replace("ER  - \n", "") + NBIB, (1, 2)),
+        ("nbib", NBIB + "\n" + RIS, (2, 1)),
+        ("bibtex", "@misc{a, title={One}}\n" + RIS, (1, 1)),
+    ],
+)
+def test_records_of_another_format_in_the_file_are_counted_as_not_read(
+    tmp_path: Path, name: str, text: str, counts: tuple[int, int]
+) -> None:
+    path = tmp_path / "x"
+    path.write_text(text, encoding="utf-8")
+    parsed, receipt = read_records(path)
+    assert (receipt.format, receipt.read, receipt.refused) == (name, *counts)
+    assert any("part it in two" in repair for repair in receipt.repairs)
+    assert all("PMID" not in (record.abstract or "") for record in parsed.records)
+
+
+def test_a_second_header_holds_for_the_rows_below_it() -> None:
+    text = "id,title,year\n1,One,2001\nid,title,year\n2,Two,2002\nyear,doi,title,abstract\n2003,10.5555/t,Three,Words\n"
+    parsed = read_text_as("csv", text)
+    assert [(record.title, record.year) for record in parsed.records] == [("One", 2001), ("Two", 2002), ("Three", 2003)]
+    assert [item.reason for item in parsed.set_aside] == ["is a header again"] * 2
+
+
+def test_rows_that_a_stray_quotation_mark_joined_are_not_one_record() -> None:
+    text = 'id,title,abstract\n1,T1,"abs begins\n2,T2,abs2\n3,T3,abs3 ends"\n4,T4,"a, b\nc, d, e"\n'
+    parsed = read_text_as("csv", text)
+    assert [record.title for record in parsed.records] == ["T4"]
+    assert [(item.line, item.is_record) for item in parsed.set_aside] == [(2, True)]
+    assert "line 3" in parsed.set_aside[0].reason
+
+
+def test_two_arrays_and_printed_objects_are_read_whole() -> None:
+    text = '[{"title": "A"}]\n[{"title": "B"}, {"title": "C"}]\n'
+    assert [record.title for record in read_text_as("json", text).records] == ["A", "B", "C"]
+    text = '{\n "title": "A"\n}\n{\n "title": "B"\n}\n'
+    assert [record.title for record in read_text_as("json", text).records] == ["A", "B"]
+
+
+def test_odd_json_costs_no_neighbour() -> None:
+    deep = '{"title": "deep", "x": ' + "[" * 700 + "]" * 700 + "}"
+    parsed = read_text_as("json", '{"title": "a \\ud800 one"}\n' + deep + '\n{"title": "c"}\n')
+    titles = [record.title for record in parsed.records]
+    assert titles[0] == "a ? one"
+    assert titles[-1] == "c"
+    assert len(titles) + len(parsed.set_aside) == 3
+
+
+def test_an_xml_is_read_in_the_encoding_it_names(tmp_path: Path) -> None:
+    text = '<?xml version="1.0" encoding="windows-1251"?><xml><records><record><titles><title>Лечение</title></titles></record></records></xml>'
+    path = tmp_path / "x.xml"
+    path.write_bytes(text.encode("windows-1251"))
+    parsed, receipt = read_records(path)
+    assert (parsed.records[0].title, receipt.encoding) == ("Лечение", "cp1251")
+
+
+def test_a_wrapped_line_that_looks_like_a_loose_start_opens_no_record() -> None:
+    text = "TY  - JOUR\nTI  - One\nAB  - levels of\nTY - tyrosine and others\nER  - \nTY  - JOUR\nTI  - Two\nER  - \n"
+    parsed = read_text_as("ris", text)
+    assert [(record.title, record.abstract) for record in parsed.records] == [
+        ("One", "levels of TY - tyrosine and others"),
+        ("Two", None),
+    ]
+
+
+def test_columns_cannot_be_declared_for_what_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.ris"
+    path.write_text(RIS, encoding="utf-8")
+    with pytest.raises(InputError, match="is ris, which has no columns to name"):
+        read_records(path, {"title": "Kopf"})
+    path.write_text('{"title": "A"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="no object has a key 'titel' for title; did you mean 'title'"):
+        read_records(path, {"title": "titel"})
+
+
 def zipped(**members: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -228,6 +309,9 @@ def zipped(**members: str) -> bytes:
         (b"PAR1 torn", "cannot be read as Parquet"),
         (gzip.compress(b"TY  - JOUR\nTI  - x\nER  - \n" * 900)[:-30], "cannot be unpacked"),
         (gzip.compress(b""), "the file is empty"),
+        (b"\x1f\x8b", "cannot be unpacked"),
+        (b"\x1f\x8b\x08\x00\x00", "cannot be unpacked"),
+        (gzip.compress(zipped(**{"xl__workbook.xml": "x"})), "is packed with gzip; unpack it"),
         (b"\x89PNG\r\n", "is a picture"),
         (b"[{}]", "no object holds titles or abstracts"),
         (b'{"abstrcat": 1}\n' * 3, "no object holds titles or abstracts; their keys are: abstrcat"),

@@ -36,7 +36,7 @@ AWKWARD = (
 )  # fmt: skip
 FREE = st.characters(exclude_categories=["Cs"], exclude_characters="\ue000\ue001\ue002\ue003")
 TEXT = st.lists(st.sampled_from(AWKWARD) | st.text(FREE, max_size=6) | st.just("word "), min_size=1, max_size=9).map("".join)
-LINK = st.text("abcXYZ019/?&=%_.~#{}-$", max_size=15).map("https://example.org/a".__add__)
+LINK = st.text("abcXYZ019/?&=%_.~#{}-$;", max_size=15).map("https://example.org/a".__add__)
 
 
 @st.composite
@@ -98,6 +98,20 @@ def test_what_is_written_is_read_back(name: str, rows: list[Row], tmp_path_facto
     assert (receipt.read, receipt.refused, parsed.set_aside) == (len(rows), 0, [])
     for back, row in zip(parsed.records, rows, strict=True):
         agrees(back, row, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_exports_are_read_back(name: str, corpora: Path, tmp_path: Path) -> None:
+    found = sorted((corpora / "exports" / "asreview_citation_file_formatting" / "RIS").glob("*.ris"))
+    assert found
+    for export in found:
+        clean = Cleaner()
+        rows = list(clean.rows(Row(one, {"title_abstract": "included"}) for one in read_records(export)[0].records[:40]))
+        write_records(tmp_path / NAMES[name], rows, ABOUT, name)
+        back = read_records(tmp_path / NAMES[name])[0].records
+        assert len(back) == len(rows)
+        for one, row in zip(back, rows, strict=True):
+            agrees(one, row, name)
 
 
 def record(record_id: str = "r1", **fields: str | None) -> Record:
@@ -231,6 +245,13 @@ def test_bibtex_escapes_what_latex_would_run_and_keeps_safe_ids_as_keys(tmp_path
         r"  title = {50\% of \{A\} \& B\_1 cost \$5 \textbackslash{}alpha {\textasciitilde} x\textasciicircum{}2 \#1 -{}- yes},"
         "\n  author = {Ng, A.},\n  year = {2020},\n  litcascade_kind = {JOUR},\n  title_abstract = {excluded}\n}\n\n"
     )
+
+
+def test_a_url_that_is_none_comes_back_from_bibtex(tmp_path: Path) -> None:
+    for url in ("<Go to ISI>://0001", "http://example.com; http://www.example.com", "C:\\file_1.pdf"):
+        assert written(tmp_path / "x.bib", Row(record(title="T", url=url))).url == url
+    assert "url = {C:%5C" not in (tmp_path / "x.bib").read_text(encoding="utf-8")  # a bare percent sign begins a comment
+    assert "url = {C:\\%5Cfile\\_1.pdf}" in (tmp_path / "x.bib").read_text(encoding="utf-8")
 
 
 @given(st.sets(TEXT.map(lambda text: " ".join(text.split())).filter(bool), max_size=30))

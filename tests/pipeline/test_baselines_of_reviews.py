@@ -45,6 +45,12 @@ def test_every_report_shows_the_workload_of_active_learning_and_computes_it_once
         assert store.value("select count(*) from estimates where scope = 'title_abstract active learning'") == 3
 
 
+def test_an_unknown_baseline_is_refused_before_any_is_run(labelled: ReviewFolder) -> None:
+    with labelled.review.open() as store, pytest.raises(InputError, match="no baseline 'logistik'; did you mean 'logistic'"):
+        score_baselines(labelled.review, store, ["include_all", "logistik"], lambda _: None)
+    assert labelled.rows("select count(*) from verdicts") == [(0,)]
+
+
 def test_without_gold_there_is_nothing_to_learn_from(folder: ReviewFolder) -> None:
     folder.protocol(ABSTRACTS)
     folder.records(2)

@@ -39,7 +39,7 @@ def test_the_queue_goes_out_and_comes_back(folder: ReviewFolder) -> None:
     folder.run({"m": YES})
     review = folder.review
     with review.open() as store:
-        assert export(review, store, "queue", folder.path / "queue.csv") == 1
+        assert export(review, store, "queue", folder.path / "queue.csv").rows == 1
     text = (folder.path / "queue.csv").read_text(encoding="utf-8")
     assert "no abstract" in text
     (folder.path / "filled.csv").write_text(text.replace("title_abstract,,", "title_abstract,include,"), encoding="utf-8")

@@ -374,7 +374,7 @@ def test_nothing_of_people_is_written_over(folder: ReviewFolder) -> None:
         export(review, store, "queue", folder.path / "q.csv")
         with pytest.raises(InputError, match="--force"):
             export(review, store, "queue", folder.path / "q.csv")
-        assert export(review, store, "queue", folder.path / "q.csv", force=True) == 1
+        assert export(review, store, "queue", folder.path / "q.csv", force=True).rows == 1
 
 
 def test_a_persons_values_outlive_a_new_text_and_displace_the_models(folder: ReviewFolder) -> None:

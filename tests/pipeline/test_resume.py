@@ -165,7 +165,7 @@ def test_a_published_run_again_without_any_model(folder: ReviewFolder, server: M
     before = verdicts(folder)
     review = folder.review
     with review.open() as store:
-        assert export(review, store, "replies", folder.path / "replies.jsonl") == len(server.asked)
+        assert export(review, store, "replies", folder.path / "replies.jsonl").rows == len(server.asked)
     other = ReviewFolder(folder.path.parent / "other")
     (other.path / "replies.jsonl").write_bytes((folder.path / "replies.jsonl").read_bytes())
     other.protocol(

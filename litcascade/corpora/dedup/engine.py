@@ -1,6 +1,8 @@
 """De-duplication from end to end: records in; clusters, studies, and pairs with their reasons out."""
 
-from collections.abc import Collection, Iterable, Sequence
+import gc
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from litcascade.corpora.dedup.blocks import candidate_pairs
 from litcascade.corpora.dedup.clusters import Clusters
@@ -25,6 +27,23 @@ def find_duplicates(records: Sequence[Record], decided: Sequence[Decided] = (), 
         twice = next(record.record_id for place, record in enumerate(records) if places[record.record_id] != place)
         raise InputError(f"the id '{twice}' is used by two records; make the ids unique before looking for duplicates")
     words = _decisions(decided, places)
+    with _no_collector():
+        return _find(records, words, frozenset(prefer))
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Python's cycle collector stands still: nothing here makes cycles, and it would walk all records again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _find(records: Sequence[Record], words: dict[tuple[int, int], Decided], prefer: frozenset[str]) -> Duplicates:
     facts = [read_facts(record, place) for place, record in enumerate(records)]
     grouping = Grouping(facts)
     grouping.decide(words)
@@ -37,7 +56,7 @@ def find_duplicates(records: Sequence[Record], decided: Sequence[Decided] = (), 
         if (order[i], order[j]) not in words and (finding := judge(few[i], few[j]))
     ]
     grouping.join(found)
-    return _answer(grouping, notes, frozenset(prefer))
+    return _answer(grouping, notes, prefer)
 
 
 def _decisions(decided: Sequence[Decided], places: dict[str, int]) -> dict[tuple[int, int], Decided]:

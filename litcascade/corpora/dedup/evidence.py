@@ -103,6 +103,15 @@ class Evidence:
         return ", ".join(clause for clause in clauses if clause) or "nothing else to compare"
 
 
+def hopeless(a: Facts, b: Facts) -> bool:
+    """Whether two records with titles in other words share neither id, trial nor place: no rule speaks for those."""
+    if any(one and one == other for (_, one), (_, other) in zip(a.ids(), b.ids(), strict=True)):
+        return False
+    if a.trials & b.trials or (a.first_page is not None and a.first_page == b.first_page):
+        return False
+    return compare_titles(a.title, b.title).kind <= Likeness.OTHER
+
+
 def gather(a: Facts, b: Facts) -> Evidence:
     """Compare two records field by field; abstracts are compared only when a rule asks."""
     pairs = [(name, one, other) for (name, one), (_, other) in zip(a.ids(), b.ids(), strict=True) if one and other]

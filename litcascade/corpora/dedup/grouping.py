@@ -40,7 +40,7 @@ class Grouping:
         self.open: list[Bound] = []
         self._apart: dict[int, set[int]] = defaultdict(set)
         self._parted: dict[int, set[int]] = defaultdict(set)
-        self._ids = [[{value} if value else set() for _, value in fact.ids()] for fact in facts]
+        self._ids: dict[int, list[set[str]]] = {}
 
     def decide(self, words: Mapping[tuple[int, int], Decided]) -> None:
         """People's words: what differs stays apart, what is the same is joined unless another word forbids it."""
@@ -75,10 +75,13 @@ class Grouping:
         if not self.clusters.join(one, other):
             return
         root = self.clusters.root(one)
-        gone = other if root == one else one
-        for ids, more in zip(self._ids[root], self._ids[gone], strict=True):
-            ids |= more
+        more = self._ids_of(other if root == one else one)
+        self._ids[root] = [ids | new if new - ids else ids for ids, new in zip(self._ids_of(root), more, strict=True)]
         self.joined.append(bound)
+
+    def _ids_of(self, root: int) -> list[set[str]]:
+        """The DOIs, PMIDs and PMCIDs in the cluster of a root."""
+        return self._ids.get(root) or [{value} if value else set() for _, value in self.facts[root].ids()]
 
     def identical(self) -> list[int]:
         """Join records that agree in every field; returns one of each to go on with, and those kept apart from theirs."""
@@ -129,7 +132,7 @@ class Grouping:
         """Why the clusters of two records may not become one, the two records themselves aside."""
         if self.decided_apart(i, j):
             return "a person keeps them or their duplicates apart"
-        for name, one, other in zip(_IDS, self._ids[self.clusters.root(i)], self._ids[self.clusters.root(j)], strict=True):
+        for name, one, other in zip(_IDS, self._ids_of(self.clusters.root(i)), self._ids_of(self.clusters.root(j)), strict=True):
             if one and other and not (one <= other or other <= one):
                 return f"their {name}s or those of their duplicates differ ({min(one - other)}, {min(other - one)})"
         looked = 0

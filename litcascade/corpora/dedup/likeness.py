@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from rapidfuzz.distance import OSA, Indel
 
@@ -33,6 +34,7 @@ class TitleMatch:
     differ: str = ""
 
 
+@lru_cache(maxsize=256)
 def compare_titles(a: Title, b: Title) -> TitleMatch:
     """Compare two titles word by word; what differs decides the kind, not how many letters do."""
     if not a.words or not b.words:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from litcascade.corpora.dedup.evidence import Evidence, gather
+from litcascade.corpora.dedup.evidence import Evidence, gather, hopeless
 from litcascade.corpora.dedup.facts import Facts
 from litcascade.corpora.dedup.journals import Journals
 from litcascade.corpora.dedup.likeness import Likeness
@@ -33,6 +33,8 @@ def judge(a: Facts, b: Facts) -> Finding | None:
     The order of the two does not matter. The sections that follow speak in turn: kinds of report that are never one, ids that
     agree, ids that differ, and titles with their details.
     """
+    if hopeless(a, b):
+        return None
     e = gather(a, b)
     for speak in (_other_report, _shared_id, _differing_id, _generic, _details):
         finding, spoken = speak(e)

@@ -84,7 +84,7 @@ def write_project(path: Path, rows: Iterable[Row], about: About) -> Written:
 
 
 def _with_label(row: Row, about: About) -> Mapping[str, Cell]:
-    label, _ = label_of(row, about)
+    label, _ = label_of(row, about, people_only=True)
     return {**cells(row, about), "included": None if label is None else int(label == "include")}
 
 
@@ -96,7 +96,7 @@ def _stored(database: sqlite3.Connection, rows: Iterable[Row], about: About, dat
         authors = json.dumps(row.record.authors)
         texts = (line["title"] or "", line["abstract"] or "", authors, line["year"], line["doi"], line["url"])
         database.execute(_RECORD, (number, dataset_id, *texts, number))
-        label, _ = label_of(row, about)
+        label, _ = label_of(row, about, people_only=True)
         if label:
             decided = (number, int(label == "include"), now)
             database.execute("insert into results (record_id, label, time) values (?, ?, ?)", decided)

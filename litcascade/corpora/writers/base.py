@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from litcascade.corpora.found_labels import FORMS
+from litcascade.corpora.found_labels import BY_MODEL, FORMS
 from litcascade.errors import InputError
 from litcascade.registry import Registry
 from litcascade.schemas import Record
@@ -129,14 +129,21 @@ class Cleaner:
         return (f"{self.removed} control character(s) that no text file holds were left out",) if self.removed else ()
 
 
-def label_of(row: Row, about: About) -> tuple[str | None, str | None]:
+def label_of(row: Row, about: About, *, people_only: bool = False) -> tuple[str | None, str | None]:
     """(`include`, `exclude` or None; where that was said) for formats that hold one label.
 
-    The state at `decided_at` goes first, then the label that was imported for that stage, then the one of `screening`. Any other
-    state (referred, pending, …) and any other label (maybe, conflict) is none.
+    With `people_only` a state that a model decided is none: where a file says nothing of who decided, it would be taken for a
+    person's word. A record excluded at an earlier stage is excluded. Else the state at `decided_at` goes first, then the label
+    that was imported for that stage, then the one of `screening`. Any other state (referred, pending, …) and any other label
+    (maybe, conflict) is none.
     """
     stage, labels = about.decided_at, row.record.labels
-    said = ((f"state {stage}", FORMS.get(row.states.get(stage, ""))), (f"label {stage}", labels.get(stage)))
+    earlier = about.stages[: about.stages.index(stage)] if stage in about.stages else ()
+    stage = next((one for one in earlier if row.states.get(one, "").startswith("excluded")), stage)
+    state = row.states.get(stage, "")
+    by_model = state.endswith(BY_MODEL)
+    plain = None if by_model and people_only else FORMS.get(state.removesuffix(BY_MODEL))
+    said = ((f"state {stage}{BY_MODEL if by_model else ''}", plain), (f"label {stage}", labels.get(stage)))
     for source, label in (*said, ("label screening", labels.get("screening"))):
         if label in ("include", "exclude"):
             return label, source

@@ -20,6 +20,7 @@ _ESCAPES = {
     "~": "{\\textasciitilde}", "^": CARET,
 }  # fmt: skip
 _SPECIAL = re.compile(r"[\\{}$%&#_~^]|-(?=-)|`(?=`)|'(?=')")
+_UNLIKE_A_LINK = re.compile(r"[\s\\]")
 _AND = re.compile(r"(?i)(?:^|\s)and(?:\s|$)|^others$")
 
 
@@ -67,6 +68,7 @@ def _fields(row: Row, entry_type: str) -> Iterator[tuple[str, str | None]]:
     yield from ((name, text(getattr(record, name))) for name in ("abstract", "year", "journal", "volume"))
     yield from (("number", text(record.issue)), ("pages", text(record.pages)))
     yield from (("doi", _link(record.doi)), ("url", _link(record.url)))
+    yield "litcascade_url", text(record.url) if record.url and _UNLIKE_A_LINK.search(record.url) else None
     yield from (("pmid", text(record.pmid)), ("pmcid", text(record.pmcid)))
     yield "litcascade_kind", text(record.kind) if record.kind != entry_type else None
     yield from row.states.items()
@@ -79,7 +81,7 @@ def _name(author: str) -> str:
 
 
 def _link(link: str | None) -> str | None:
-    """A link is kept as it is but for what would break the entry; a blank or a backslash in it is percent-encoded."""
+    """A link as it is but for what would break the entry; a blank or a backslash is percent-encoded (see `litcascade_url`)."""
     if link is None:
         return None
     plain = re.sub(r"\s+", "%20", link).replace("\\", "%5C")
