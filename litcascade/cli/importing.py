@@ -132,7 +132,11 @@ def _print_records(receipt: Receipt) -> None:
         *([f"flagged: {status}", count] for status, count in receipt.statuses.items()),
         *([f"label in the file, {label}", count] for label, count in receipt.labels.items()),
     ]
-    notes = [f"repair: {repair}" for repair in receipt.repairs]
+    notes = [f"refused: {words}" for words in receipt.first_refused]
+    notes += (
+        [f"refused: {receipt.refused - len(notes)} more (table set_aside of the store)"] if receipt.refused > len(notes) else []
+    )
+    notes += [f"repair: {repair}" for repair in receipt.repairs]
     if receipt.labels:
         notes.append("labels in the file are kept with the records; to score against them, import it again with --as gold")
     title = f"{receipt.path}: {receipt.format}, {receipt.encoding}"

@@ -53,7 +53,10 @@ class Receipt:
     statuses: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    first_refused: tuple[str, ...] = ()
+
+
+_SHOWN = 5
 
 
 class Tally:
@@ -65,6 +68,7 @@ class Tally:
         self.statuses: Counter[str] = Counter()
         self.labels: Counter[str] = Counter()
         self.repairs: list[str] = []
+        self.first_refused: list[str] = []
 
     def add(self, item: Item) -> None:
         """Count one item."""
@@ -78,11 +82,13 @@ class Tally:
             self.labels.update(f"{stage}: {label}" for stage, label in item.labels.items())
         elif isinstance(item, SetAside):
             self.refused += item.is_record
+            if item.is_record and len(self.first_refused) < _SHOWN:
+                self.first_refused.append(f"line {item.line}: {item.reason}")
             self.lines += max(1, item.raw.count("\n") + 1)
         else:
             self.repairs.append(item.words)
 
-    def receipt(self, path: str, format_name: str, encoding: str, notes: tuple[str, ...] = ()) -> Receipt:
+    def receipt(self, path: str, format_name: str, encoding: str) -> Receipt:
         """The receipt of what was counted so far."""
         return Receipt(
             path=path,
@@ -99,5 +105,5 @@ class Tally:
             statuses=dict(self.statuses),
             labels=dict(sorted(self.labels.items())),
             repairs=tuple(self.repairs),
-            notes=notes,
+            first_refused=tuple(self.first_refused),
         )

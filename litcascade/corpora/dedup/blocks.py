@@ -178,7 +178,7 @@ def _likeness(one: Sequence[str], other: Sequence[str]) -> npt.NDArray[np.float3
     """How like each text is to its partner, 0 to 1."""
     if not one:
         return np.empty(0, dtype=np.float32)
-    return np.asarray(cpdist(one, other, scorer=Indel.normalized_similarity, dtype=np.float32))
+    return np.asarray(cpdist(one, other, scorer=Indel.normalized_similarity, dtype=np.float32, workers=-1))
 
 
 def _one_place(a: Facts, b: Facts) -> bool:

@@ -10,6 +10,7 @@ from litcascade.corpora.dedup.likeness import Likeness, TitleMatch, compare_titl
 from litcascade.corpora.dedup.names import Authors, compare_authors
 
 _MIN_ABSTRACT = 80
+_NEARLY_ONE = 0.85
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -104,11 +105,16 @@ class Evidence:
 
 
 def hopeless(a: Facts, b: Facts) -> bool:
-    """Whether two records with titles in other words share neither id, trial nor place: no rule speaks for those."""
+    """Whether no rule can speak for two records, told cheaply: they share neither id, trial nor first page, and their titles
+    are in other words, or not nearly one while no word of an author's name is in both.
+    """
     if any(one and one == other for (_, one), (_, other) in zip(a.ids(), b.ids(), strict=True)):
         return False
     if a.trials & b.trials or (a.first_page is not None and a.first_page == b.first_page):
         return False
+    one, other = ({word for name in facts.names for word in name.words} for facts in (a, b))
+    if one and other and one.isdisjoint(other) and Indel.normalized_similarity(a.title.solid, b.title.solid) < _NEARLY_ONE:
+        return True
     return compare_titles(a.title, b.title).kind <= Likeness.OTHER
 
 

@@ -138,7 +138,7 @@ def _turned(one: list[str], other: list[str]) -> bool:
             groups[-1].setdefault(kind, set()).add(value)
     if any(not groups[0][kind] & groups[1][kind] for kind in groups[0].keys() & groups[1].keys()):
         return True
-    return any(_opposed(x, y) for x in one[:8] for y in other[:8])
+    return max(len(one), len(other)) <= 4 and any(_opposed(x, y) for x in one for y in other)
 
 
 def _opposed(a: str, b: str) -> bool:
