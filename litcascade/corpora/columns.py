@@ -94,7 +94,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "t2",
     ),
     "doi": ("doi", "do", "di", "digital object identifier", "doi link", "article doi"),
-    "pmid": ("pmid", "pubmed id", "pubmed_id", "accession number (pubmed)", "pm", "pubmed"),
+    "pmid": ("pmid", "pubmed id", "pubmed_id", "accession number (pubmed)", "pubmedid", "pm", "pubmed"),
     "pmcid": ("pmcid", "pmc", "pmc id", "pmc_id"),
     "volume": ("volume", "vl", "vol", "volume number"),
     "issue": ("issue", "number", "issue number", "is", "ip"),
@@ -116,6 +116,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "dt",
     ),
 }
+DATABASES = frozenset(
+    ("wos", "web of science", "scopus", "embase", "pubmed", "medline", "cinahl", "psycinfo", "cochrane", "central", "ieee",
+     "ieee xplore", "google scholar", "proquest", "eric", "lens", "openalex", "ris", "bibtex")
+)  # fmt: skip
 _SEEN = 50  # rows in which the header may stand
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from litcascade.corpora.abstracts import nothing
 from litcascade.corpora.aligning import Aligner
 from litcascade.corpora.build import build, join_pages
-from litcascade.corpora.columns import Layout, cells_by_name, find_layout, header_again, map_columns
+from litcascade.corpora.columns import DATABASES, Layout, cells_by_name, find_layout, header_again, map_columns
 from litcascade.corpora.found_labels import ASREVIEW_COLUMN, COLUMNS, label_in_columns, read_label, unknown_label
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, Repair, SetAside
@@ -260,6 +260,8 @@ def record_of_cells(layout: Layout, row: Sequence[str], position: int, source: d
             cut = [field for field, at in layout.columns.items() if at == column]
             fields.update({field: (fields[field] or "").removesuffix(CUT) + rest for field in cut})
     own = fields.pop("record_id", None)
+    if (fields.get("journal") or "").strip().casefold() in DATABASES:
+        fields["journal"] = None  # a column "source" may name the database
     authors = split_authors(fields.pop("authors", None) or "")
     pages = join_pages(fields.pop("first_page", None), fields.pop("last_page", None))
     if pages and nothing(fields.get("pages")):

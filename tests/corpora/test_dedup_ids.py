@@ -46,10 +46,10 @@ def test_a_normal_doi_stays_as_it_is(text: str) -> None:
         ("12345678", "12345678"),
         ("PMID: 0012", "12"),
         ("123.0", "123"),
-        ("https://pubmed.ncbi.nlm.nih.gov/31366609/", "31366609"),
+        ("https://pubmed.ncbi.nlm.nih.gov/12345679/", "12345679"),
         *[
             (nothing, None)
-            for nothing in ("", "0", "000", "NA", "-", None, "L620761946", "2004012345", "CN-01234567", "WOS:0001")
+            for nothing in ("", "0", "000", "NA", "-", None, "L612345678", "2004012345", "CN-01234567", "WOS:0001")
         ],
     ],
 )

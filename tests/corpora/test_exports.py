@@ -386,3 +386,8 @@ def test_a_damaged_xml_is_split_as_it_streams(tmp_path: Path) -> None:
     assert sum(isinstance(item, Record) for item in items) == 2_000
     assert sum(isinstance(item, SetAside) and item.is_record for item in items) == 1
     assert any(isinstance(item, Repair) and "each record was read for itself" in item.words for item in items)
+
+
+def test_a_database_named_as_source_is_no_journal() -> None:
+    text = "id,title,source\n1,One,Scopus\n2,Two,J Ex\n"
+    assert [record.journal for record in read_text_as("csv", text).records] == [None, "J Ex"]
