@@ -29,6 +29,8 @@ def read_year(value: str | None) -> int | None:
     """The first plausible year (1500 to 2099) in a date of any form; None where there is none."""
     if not value:
         return None
+    if len(value) == 4 and value.isdecimal() and "1500" <= value < "2100":
+        return int(value)
     match = _YEAR.search(value)
     return int(match.group(1)) if match else None
 
@@ -47,6 +49,8 @@ def year_note(value: str | None) -> str | None:
 def read_doi(value: str | None) -> str | None:
     """A DOI in one spelling (see `dedup.ids`); None where there is none."""
     if not value:
+        return None
+    if "10." not in value:
         return None
     return value if _CLEAN_DOI.fullmatch(value) else normal_doi(value)
 

@@ -18,6 +18,7 @@ _COMMON = frozenset(
     ("TI", "T1", "T2", "T3", "AU", "A1", "A2", "AB", "N1", "N2", "PY", "Y1", "Y2", "DA", "JO", "JF", "JA", "J2", "VL", "IS", "SP",
      "EP", "DO", "UR", "KW", "SN", "ID", "AN", "DB", "DP", "LA", "PB", "CY")
 )  # fmt: skip
+_ENDS = frozenset(("ER  - ", "ER  -"))
 _MEDLINE = re.compile(r"PMID- ?\d")
 _TYPE = re.compile(r"[A-Z]{3,8}")
 _DOI = ("DO", "DI", "M3", "L3", "UR")
@@ -127,25 +128,22 @@ def _entries(lines: Iterator[str]) -> Iterator[_Entry | Item]:
     pattern = _TAG
     for number, line in enumerate(lines, start=1):
         if entry and line[2:6] == "  - " and line[:2] in _COMMON:
-            values = entry.tags.setdefault(line[:2], [])
-            values.append(line[6:].strip())
-            entry.open = values
+            entry.add(line[:2], line[6:].strip())
             continue
-        pattern = _habit(line, pattern, entry is not None) or pattern
-        if entry and _MEDLINE.match(line):
-            yield Repair(f"line {entry.line}: the record has no end tag; closed where PubMed text begins")
-            yield entry
-            entry = None
-        tag, value = _split(line, pattern)
-        if tag == "TY":
+        if not line:
+            continue
+        if "TY" in line[:6]:
+            pattern = _habit(line, pattern, entry is not None) or pattern
+        tag, value = ("ER", "") if line in _ENDS else _split(line, pattern)
+        foreign = entry is not None and tag is None and _MEDLINE.match(line) is not None
+        if tag in ("TY", "ER") or foreign:
             if entry:
-                yield Repair(f"line {entry.line}: the record has no end tag; closed where the next one opens")
+                yield from (
+                    [] if tag == "ER" else [Repair(f"line {entry.line}: the record has no end tag; closed where another begins")]
+                )
                 yield entry
-            entry = _Entry(number, value)
-        elif tag == "ER":
-            yield from [SetAside(number, "stands behind an end tag", line)] if value else []
-            yield from [entry] if entry else []
-            entry = None
+            entry = _Entry(number, value) if tag == "TY" else None
+            yield from _behind(number, line, tag, value)
         elif entry:
             entry.take(tag, value)
         elif value or tag:
@@ -153,6 +151,14 @@ def _entries(lines: Iterator[str]) -> Iterator[_Entry | Item]:
     if entry:
         yield Repair(f"line {entry.line}: the last record has no end tag")
         yield entry
+
+
+def _behind(number: int, line: str, tag: str | None, value: str) -> Iterator[SetAside]:
+    """What stands on the line that ends a record and is no part of one."""
+    if tag is None:
+        yield SetAside(number, "stands outside any record", line)
+    elif tag == "ER" and value:
+        yield SetAside(number, "stands behind an end tag", line)
 
 
 def _split(line: str, pattern: re.Pattern[str]) -> tuple[str | None, str]:
@@ -168,8 +174,6 @@ def _habit(line: str, habit: re.Pattern[str], inside: bool) -> re.Pattern[str] |
 
     Inside a record of two blanks, one blank makes a start tag only before a type (`JOUR`): else it is a wrapped line.
     """
-    if "TY" not in line[:6]:
-        return None
     start = _LOOSE_TAG.match(line)
     if not start or start.group(1) != "TY":
         return None

@@ -9,12 +9,15 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from pydantic_core import to_json
+
 from litcascade.corpora import Export, Item, Receipt, Repair, SetAside, Tally
 from litcascade.corpora.ids import number
 from litcascade.corpora.labels import Choice, is_field_table, read_choices, read_field_labels, read_labels
 from litcascade.corpora.readers import require_records
 from litcascade.corpora.texts import ENDINGS, Known, Matcher, find_files, read_document
 from litcascade.errors import InputError
+from litcascade.pipeline.calm import calm_collector
 from litcascade.pipeline.review import Review
 from litcascade.schemas import Document, Record
 from litcascade.store import Store, now
@@ -43,7 +46,7 @@ def import_records(
         )
     import_id = f"import-{digest[:12]}"
     tally = Tally()
-    with store.transaction():
+    with calm_collector(), store.transaction():
         given = _stage_items(store, import_id, _counted(export.items(), tally, tick))
         require_records(path, tally)
         taken = {row[0] for row in store.rows("select record_id from records")}
@@ -92,7 +95,7 @@ def record_row(record: Record, import_id: str) -> dict[str, object]:
         "authors": list(record.authors),
         "status": record.status.value if record.status else None,
         "labels": json.dumps(record.labels) if record.labels else None,
-        "source": json.dumps(record.source, ensure_ascii=False),
+        "source": to_json(record.source).decode(),
     }
 
 
