@@ -9,7 +9,7 @@ from litcascade.corpora.build import build, read_year
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, SetAside
 from litcascade.corpora.source import Source
-from litcascade.corpora.tagged import Entry
+from litcascade.corpora.tagged import Entry, as_records
 from litcascade.schemas import Record
 
 _TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
@@ -19,13 +19,7 @@ _BLANKS = " " * 6
 @READERS.register("nbib")
 def read_nbib(source: Source) -> Iterator[Item]:
     """Read MEDLINE text; lines that are neither tagged nor indented belong to no field and are set aside."""
-    position = 0
-    for item in _entries(source):
-        if isinstance(item, Entry):
-            position += 1
-            yield _record(item, position)
-        else:
-            yield item
+    yield from as_records(_entries(source), _record)
 
 
 def _record(entry: Entry, position: int) -> Record:

@@ -7,7 +7,7 @@ from litcascade.corpora.build import build, read_doi, read_year
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, SetAside
 from litcascade.corpora.source import Source
-from litcascade.corpora.tagged import Entry
+from litcascade.corpora.tagged import Entry, as_records
 from litcascade.schemas import Record
 
 _OPENS = re.compile(r"<\d+>\s*$")
@@ -20,13 +20,7 @@ _BASES = ("medline", "pubmed")
 @READERS.register("ovid")
 def read_ovid(source: Source) -> Iterator[Item]:
     """Read Ovid text; lines that belong to no heading are set aside."""
-    position = 0
-    for item in _entries(source):
-        if isinstance(item, Entry):
-            position += 1
-            yield _record(item, position)
-        else:
-            yield item
+    yield from as_records(_entries(source), _record)
 
 
 def _entries(source: Source) -> Iterator[Entry | Item]:

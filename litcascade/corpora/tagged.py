@@ -1,6 +1,10 @@
 """What tagged exports share: numbered lines, and an entry whose fields go on over indented lines."""
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
+
+from litcascade.corpora.receipt import Item
+from litcascade.schemas import Record
 
 
 class Entry:
@@ -39,3 +43,14 @@ class Entry:
     def first(self, *tags: str) -> str | None:
         """The first value that is not blank, in the order of the tags."""
         return next(iter(self.values(*tags)), None)
+
+
+def as_records(entries: Iterator[Entry | Item], make: Callable[[Entry, int], Record]) -> Iterator[Item]:
+    """Entries as records, numbered from 1; what is no entry goes through."""
+    position = 0
+    for item in entries:
+        if isinstance(item, Entry):
+            position += 1
+            yield make(item, position)
+        else:
+            yield item

@@ -8,7 +8,7 @@ from litcascade.corpora.build import build, join_pages, read_year
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, Repair, SetAside
 from litcascade.corpora.source import Source
-from litcascade.corpora.tagged import Entry
+from litcascade.corpora.tagged import Entry, as_records
 from litcascade.schemas import Record
 
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?\s*$")
@@ -18,13 +18,7 @@ _FRAME = ("FN", "VR", "EF")
 @READERS.register("wos")
 def read_wos(source: Source) -> Iterator[Item]:
     """Read Web of Science (ISI) text; what stands between records is set aside with its line."""
-    position = 0
-    for item in _entries(source):
-        if isinstance(item, Entry):
-            position += 1
-            yield _record(item, position)
-        else:
-            yield item
+    yield from as_records(_entries(source), _record)
 
 
 def _record(entry: Entry, position: int) -> Record:

@@ -195,6 +195,6 @@ def _crowds(facts: Sequence[Facts]) -> str | None:
     if not crowds:
         return None
     return (
-        f"{sum(crowds.values())} records share one of {len(crowds)} titles that more than {WINDOW} records bear; each was "
+        f"{sum(crowds.values())} records bear a title that more than {WINDOW} bear ({len(crowds)} such); each was "
         f"compared with its {WINDOW} nearest by title, first author and year, and where first author, year, page or an id agree"
     )
