@@ -110,6 +110,26 @@ def _strata(name: str, year: int, dated: pl.DataFrame) -> list[list[Any]]:
     return rows
 
 
+def _imports(store: Store) -> list[str]:
+    """Each import with how many records it brought."""
+    rows = store.rows(
+        "select path, count(records.record_id) from imports left join records using (import_id) "
+        "group by import_id, path, imports.seq order by imports.seq"
+    )
+    return [f"{path}: {count}" for path, count in rows]
+
+
+def _clusters(store: Store) -> str | None:
+    """What de-duplication came to; None where it was not run."""
+    removed, studies, retracted, reports = store.rows(
+        "select count(*) filter (record_id <> kept_id), count(distinct study_id), count(distinct kept_id) filter (status = "
+        "'retracted'), count(distinct kept_id) from current_clusters"
+    )[0]
+    if not reports:
+        return None
+    return f"{removed} duplicates removed; {reports} reports of {studies} studies; {retracted} flagged as retracted"
+
+
 def checklist(review: Review, store: Store, scores: Scores) -> Table:
     """What a report must say, filled from the store; what cannot be known from it is left open."""
     protocol = review.protocol
@@ -121,7 +141,8 @@ def checklist(review: Review, store: Store, scores: Scores) -> Table:
         "Review question": protocol.review.question,
         "Criteria": f"{len(protocol.criteria)} ({', '.join(c.id for c in protocol.criteria)}); {amendments} amendment(s)",
         "Searches": "; ".join(f"{s.source} {s.date}" for s in protocol.search) or None,
-        "Records imported": store.value("select count(*) from records"),
+        "Records imported": "; ".join(_imports(store)) or None,
+        "Duplicates, studies, retractions": _clusters(store),
         "Records with gold labels": "; ".join(f"{s.stage}: {s.confusion.n} of {s.population} judged" for s in scores.stages)
         or None,
         "How the labelled sample was drawn": None,

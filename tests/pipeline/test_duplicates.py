@@ -6,7 +6,9 @@ import pytest
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import DedupReceipt, deduplicate, export_pairs, import_pairs
 from litcascade.pipeline.importing import import_decisions, import_gold, import_records
+from litcascade.pipeline.kit import kit_tables
 from litcascade.pipeline.ledger import read_ledger
+from litcascade.pipeline.scoring import score_review
 from litcascade.store import Store
 from tests.support.reviews import ABSTRACTS, REPORTS, ReviewFolder
 
@@ -162,3 +164,15 @@ def test_words_on_pairs_that_cannot_stand_leave_nothing(filled: ReviewFolder) ->
         with filled.review.open() as store, pytest.raises(InputError, match=words):
             import_pairs(filled.review, store, path, "Anna")
     assert filled.rows("select count(*) from pairs where who <> 'rules'") == [(0,)]
+
+
+def test_the_kit_tells_imports_duplicates_and_retractions(filled: ReviewFolder) -> None:
+    path = filled.path / "gold.csv"
+    path.write_text("record_id,title_abstract\na,include\nb,exclude\n", encoding="utf-8")
+    run(filled)
+    with filled.review.open() as store:
+        import_gold(filled.review, store, path)
+        tables = kit_tables(filled.review, store, score_review(filled.review, store))
+    rows = {row[0]: row[1] for table in tables for row in table.rows}
+    assert rows["Records imported"] == "one.csv: 2; two.csv: 2"
+    assert rows["Duplicates, studies, retractions"] == "1 duplicates removed; 3 reports of 3 studies; 1 flagged as retracted"
