@@ -165,8 +165,8 @@ class Executor:
         Keys are claimed before the first await, so that no question is put twice whatever the chunks' timing.
         """
         following = _Round()
-        shared = [key for key in turn.requests if key in self._in_flight]
-        mine = {key: request for key, request in turn.requests.items() if key not in self._in_flight}
+        shared = {key: self._in_flight[key] for key in turn.requests if key in self._in_flight}
+        mine = {key: request for key, request in turn.requests.items() if key not in shared}
         loop = asyncio.get_running_loop()
         self._in_flight.update({key: loop.create_future() for key in mine})
         try:
@@ -182,7 +182,7 @@ class Executor:
         for request in self._affordable([request for key, request in mine.items() if key not in known]):
             groups.setdefault(request.via, []).append(request)
         asking = [self._ask(via, requests, turn, following) for via, requests in groups.items()]
-        await asyncio.gather(*asking, *(self._share(turn, following, key) for key in shared))
+        await asyncio.gather(*asking, *(self._share(turn, following, key, asked) for key, asked in shared.items()))
         await self.recorder.flush_if_due()
         return following
 
@@ -235,9 +235,11 @@ class Executor:
         if over:
             self.stop.set("budget", over)
 
-    async def _share(self, turn: _Round, following: _Round, key: str) -> None:
-        """Wait for the same question that another chunk has put already; if that chunk stopped, so does this one."""
-        asked = self._in_flight[key]
+    async def _share(self, turn: _Round, following: _Round, key: str, asked: "asyncio.Future[Reply | BackendError]") -> None:
+        """Wait for the same question that another chunk has put already; if that chunk stopped, so does this one.
+
+        The future is taken before the first await of the round: by now the other chunk may have settled it and let go of it.
+        """
         await asyncio.wait([asked])
         if asked.cancelled():
             return

@@ -121,6 +121,25 @@ def test_the_same_question_is_asked_once(folder: ReviewFolder) -> None:
     assert set(folder.states("title_abstract").values()) == {"included"}
 
 
+def test_a_shared_question_may_be_settled_while_another_chunk_looks_into_the_store(
+    folder: ReviewFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Recorder.known
+
+    async def slow_where_all_is_shared(self: Recorder, keys: list[str]) -> Any:
+        if not keys:
+            await asyncio.sleep(0.3)
+        return await known(self, keys)
+
+    monkeypatch.setattr(Recorder, "known", slow_where_all_is_shared)
+    folder.protocol(ABSTRACTS)
+    folder.records([{"id": f"r{i}", "title": "The same", "abstract": "The same words."} for i in range(1100)])
+    backend = ScriptedBackend(lambda r: Reply(key=r.key, text="yes"))
+    assert folder.run({"m": backend}).status == "complete"
+    assert len(backend.asked) == 1
+    assert set(folder.states("title_abstract").values()) == {"included"}
+
+
 def test_a_reply_under_a_foreign_key_is_not_taken(folder: ReviewFolder) -> None:
     folder.protocol(ABSTRACTS)
     folder.records(3)
