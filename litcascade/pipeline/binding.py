@@ -120,7 +120,7 @@ def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str
             stage.name,
             stage.version,
             criteria_hash,
-            spec.model_dump(mode="json", exclude=UNREAD),
+            spec.model_dump(mode="json", exclude=UNREAD if spec.rule else {*UNREAD, "rule"}),
             {name: reader.model_dump(mode="json", exclude={"via"}) for name, reader in stage.readers.items()},
             refine,
             upstream,

@@ -88,4 +88,6 @@ def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]
 def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer) -> Reading:
     """A reader's outcome as a reading; orderly where the first reply sufficed."""
     orderly = isinstance(outcome, Answer) and len(turns) <= 1
-    return Reading(reader=reader, outcome=outcome, calls=tuple(turn.request.key for turn in turns), orderly=orderly)
+    tokens = turns[0].reply.prompt_tokens if turns else None
+    calls = tuple(turn.request.key for turn in turns)
+    return Reading(reader=reader, outcome=outcome, calls=calls, orderly=orderly, tokens=tokens)

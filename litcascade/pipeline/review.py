@@ -5,6 +5,7 @@ from pathlib import Path
 
 from litcascade.errors import InputError, ProtocolError
 from litcascade.schemas import Prompt, Protocol, ReaderSpec, parse_protocol
+from litcascade.stages.policy import POLICIES
 from litcascade.stages.prompt import load, require_places, split
 from litcascade.stages.words import contradicts
 from litcascade.store import FILE_NAME, Store
@@ -65,6 +66,8 @@ def open_review(folder: Path) -> Review:
 def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Prompt]:
     prompts: dict[tuple[str, str], Prompt] = {}
     for stage, spec in protocol.stages.items():
+        if stage != "extraction":
+            POLICIES.get(spec.policy)(spec)  # a rule that cannot be used is told before anything is asked
         for name in spec.readers:
             reader = protocol.readers[name]
             wrong = None if reader.person else contradicts(*reader.labels)

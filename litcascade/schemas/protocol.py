@@ -110,12 +110,14 @@ class StageSpec(Frozen):
 
     policy `threshold`: include where the (mean) p(include) reaches `threshold`; scores inside `unsure` go to people.
     policy `vote`: include where at least `votes` readers include (default 1: any).
+    policy `rule`: the frozen `rule` of a panel says whom to ask, and decides (see `eval.panels`); who is not asked costs nothing.
     referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
     gate `people`: the run stops after this stage until every referred record has a person's decision.
     """
 
     readers: tuple[str, ...] = Field(min_length=1)
-    policy: Literal["vote", "threshold"] = "vote"
+    policy: Literal["vote", "threshold", "rule"] = "vote"
+    rule: dict[str, Any] | None = None
     votes: int = Field(default=1, ge=1)
     threshold: float | None = Field(default=None, ge=0, le=1)
     unsure: tuple[float, float] | None = None
@@ -130,9 +132,11 @@ class StageSpec(Frozen):
             raise ValueError('policy = "threshold" needs threshold = a number from 0 to 1')
         if len(set(self.readers)) != len(self.readers):
             raise ValueError("a reader is named twice; its vote would count twice")
-        if self.policy == "vote" and (self.threshold is not None or self.unsure is not None):
-            raise ValueError('threshold and unsure do nothing under policy = "vote"; set policy = "threshold"')
-        if self.policy == "vote" and self.votes > len(self.readers):
+        if self.policy != "threshold" and (self.threshold is not None or self.unsure is not None):
+            raise ValueError(f'threshold and unsure do nothing under policy = "{self.policy}"; set policy = "threshold"')
+        if (self.policy == "rule") != (self.rule is not None):
+            raise ValueError('policy = "rule" and a table rule belong together; give both or neither')
+        if self.policy != "threshold" and self.votes > len(self.readers):
             raise ValueError(f"votes = {self.votes} can never be reached by {len(self.readers)} reader(s)")
         if self.unsure and not 0 <= self.unsure[0] <= self.unsure[1] <= 1:
             raise ValueError("unsure = [low, high] needs 0 <= low <= high <= 1")

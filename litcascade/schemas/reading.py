@@ -67,13 +67,15 @@ class Answer(Frozen):
 class Reading(Frozen):
     """One reader's answer or referral on one record; `calls` are the keys of the calls it was read from.
 
-    `orderly` says whether the first reply was already in the form asked for (the reliability rate counts these).
+    `orderly` says whether the first reply was already in the form asked for (the reliability rate counts these). `tokens`
+    is the length of the first prompt as the reader's own engine counted it, None where it did not say.
     """
 
     reader: str
     outcome: Answer | Refer
     calls: tuple[str, ...] = ()
     orderly: bool = True
+    tokens: int | None = None
 
 
 class Ask(Frozen):

@@ -120,7 +120,7 @@ class Stage(ABC):
             code=outcome.code,
             reason=outcome.reason,
             policy=self.spec.policy,
-            readings=tuple(readings[name] for name in self.spec.readers),
+            readings=tuple(readings[name] for name in self.spec.readers if name in readings),
             document_id=subject.document.document_id if subject.document else None,
         )
 

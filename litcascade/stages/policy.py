@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from litcascade.registry import Registry
+from litcascade.errors import InputError
+from litcascade.registry import Registry, nearest
 from litcascade.schemas import Answer, Ask, Reading, Refer, ReferCode, StageSpec, State
 
 
@@ -105,3 +106,44 @@ def threshold(spec: StageSpec) -> Policy:
         return Outcome(State.INCLUDED if score >= cut else State.EXCLUDED, score)
 
     return decide
+
+
+@POLICIES.register("rule")
+def rule(spec: StageSpec) -> Policy:
+    """The frozen rule of a panel, chosen on labelled data: it says whom to ask next, and decides.
+
+    A rule that routes by length counts in the tokens of its reader `tokens_of`, who is therefore asked first. A rule that
+    cannot be read, or that names a reader the stage does not have, is an `InputError`.
+    """
+    from litcascade.eval.panels.deciding import Heard, decide  # imported here: most stages have no rule, and it brings scipy
+    from litcascade.eval.panels.rules import LengthRouted, parse_rule
+
+    chosen = parse_rule(spec.rule or {})
+    measure = (chosen.tokens_of or chosen.readers[0]) if isinstance(chosen, LengthRouted) else None
+    named = dict.fromkeys([*chosen.readers, *([measure] if measure else [])])
+    for name in named:
+        if name not in spec.readers:
+            raise InputError(
+                f"the stage's rule names a reader '{name}' that is not among its readers{nearest(name, spec.readers)}"
+            )
+    idle = [name for name in spec.readers if name not in named]
+    if idle:
+        raise InputError(f"the stage's rule never asks the reader '{idle[0]}'; take it out of readers, or change the rule")
+
+    def ruled(readings: Mapping[str, Reading]) -> Ask | Outcome:
+        if measure and measure not in readings:
+            return Ask(readers=(measure,))
+        tokens = readings[measure].tokens if measure else None
+        answers = {name: r.outcome for name, r in readings.items() if isinstance(r.outcome, Answer)}
+        heard = {name: Heard(decision=a.decision, score=a.score) for name, a in answers.items()}
+        found = decide(chosen, {name: heard.get(name, Heard()) for name in readings}, tokens)
+        if isinstance(found, Ask):
+            return found
+        score = found.score if found.score is not None else mean_score(readings)
+        if found.verdict != "refer":
+            state = State.INCLUDED if found.verdict == "include" else State.EXCLUDED
+            return Outcome(state, score, reason=found.reason)
+        refers = [reading.outcome for reading in readings.values() if isinstance(reading.outcome, Refer)]
+        return referral(refers, score) if refers else Outcome(State.REFERRED, score, ReferCode.UNSURE, found.reason)
+
+    return ruled
