@@ -173,7 +173,7 @@ def run(
 @app.command()
 def status(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
     """Show where every record stands; while a run holds the review, its progress."""
-    from litcascade.cli.running import show_status
+    from litcascade.cli.status import show_status
     from litcascade.pipeline.review import open_review
 
     show_status(open_review(review), json_out)

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from litcascade.cli.progress import CountLine
+from litcascade.cli.counting import CountLine
 from litcascade.cli.show import print_json, print_tables
 from litcascade.corpora import Receipt
 from litcascade.errors import InputError

@@ -1,4 +1,4 @@
-"""`run`, `status`, `score`, `report`, `demo`."""
+"""`run`, `score`, `report`, `demo`."""
 
 import asyncio
 from pathlib import Path
@@ -7,10 +7,9 @@ import typer
 
 from litcascade.cli.progress import ProgressLine, pull_with_progress
 from litcascade.cli.show import print_json, print_tables
-from litcascade.errors import InputError, StoreError
-from litcascade.pipeline.events import read_events
-from litcascade.pipeline.ledger import read_ledger
-from litcascade.pipeline.reporting import ledger_table, reasons_table, report_tables, score_tables
+from litcascade.errors import InputError
+from litcascade.pipeline.ledger import ledger_table, reasons_table
+from litcascade.pipeline.reporting import report_tables, score_tables
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.run import Outcome, run_review
 from litcascade.pipeline.scoring import score_review
@@ -47,32 +46,6 @@ def _plain(outcome: Outcome) -> dict[str, object]:
         "ledger": outcome.ledger,
         "spent": spent,
     }
-
-
-def show_status(review: Review, json_out: bool) -> None:
-    """The ledger from the store, or the progress of the run that holds it."""
-    events = read_events(review.events_path)
-    try:
-        with review.open(read_only=True) as store:
-            ledger = read_ledger(store, review.protocol)
-    except StoreError as error:
-        if "another process" not in str(error):
-            raise
-        last = events[-1] if events else {"event": "none"}
-        if json_out:
-            print_json({"running": True, "last event": last})
-        else:
-            words = ", ".join(f"{name} {value}" for name, value in last.items() if name not in ("event", "at"))
-            typer.echo(f"a run holds the review; last event: {last['event']} ({words}) at {str(last.get('at', ''))[:19]}")
-        return
-    ended = next((event for event in reversed(events) if event["event"] == "run ended"), None)
-    if json_out:
-        print_json({"running": False, "ledger": ledger, "last run": ended})
-        return
-    reasons = reasons_table(ledger)
-    print_tables([ledger_table(ledger), *([reasons] if reasons else [])])
-    if ended:
-        typer.echo(f"last run {str(ended['at'])[:16]}: {ended['status']}: {ended['detail']}")
 
 
 def show_report(review: Review, json_out: bool, *, scores_only: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from litcascade.report import Table
 from litcascade.schemas import Protocol, State
 from litcascade.store import Store
 
@@ -37,3 +38,22 @@ def read_ledger(store: Store, protocol: Protocol) -> list[StageLedger]:
         ledgers.append(StageLedger(name, expected, ordered, passed, reasons))
         expected = passed
     return ledgers
+
+
+def ledger_table(ledger: list[StageLedger]) -> Table:
+    """One row a stage; the counts of a row sum to what entered."""
+    shown = [state for state in ORDER if any(state in stage.states for stage in ledger)]
+    rows = [[stage.stage, stage.entered, *(stage.states.get(state, 0) for state in shown), stage.passed] for stage in ledger]
+    broken = [stage.stage for stage in ledger if not stage.closes()]
+    notes = (
+        ["every record is in exactly one state: the counts close"]
+        if not broken
+        else [f"THE COUNTS DO NOT CLOSE at {', '.join(broken)}"]
+    )
+    return Table("Ledger (records)", ["stage", "entered", *shown, "passed on"], rows, notes)
+
+
+def reasons_table(ledger: list[StageLedger]) -> Table | None:
+    """Why records wait for people."""
+    rows = [[stage.stage, reason, count] for stage in ledger for reason, count in sorted(stage.reasons.items())]
+    return Table("Referred to people", ["stage", "why", "records"], rows) if rows else None

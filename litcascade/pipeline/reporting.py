@@ -5,37 +5,14 @@ from typing import Any
 
 from litcascade.eval import Estimate
 from litcascade.eval.metrics import caution_of
-from litcascade.pipeline.baselines import workload_table
 from litcascade.pipeline.cascade_scores import CascadeScores
 from litcascade.pipeline.errors_found import causes_table
 from litcascade.pipeline.field_scores import FieldScores
-from litcascade.pipeline.ledger import StageLedger, read_ledger
+from litcascade.pipeline.ledger import StageLedger, ledger_table, read_ledger, reasons_table
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.scoring import Scores, StageScore, score_review
 from litcascade.report import Table
-from litcascade.schemas import State
 from litcascade.store import Store
-
-STATES = [state.value for state in State]
-
-
-def ledger_table(ledger: list[StageLedger]) -> Table:
-    """One row a stage; the counts of a row sum to what entered."""
-    shown = [state for state in STATES if any(state in stage.states for stage in ledger)]
-    rows = [[stage.stage, stage.entered, *(stage.states.get(state, 0) for state in shown), stage.passed] for stage in ledger]
-    broken = [stage.stage for stage in ledger if not stage.closes()]
-    notes = (
-        ["every record is in exactly one state: the counts close"]
-        if not broken
-        else [f"THE COUNTS DO NOT CLOSE at {', '.join(broken)}"]
-    )
-    return Table("Ledger (records)", ["stage", "entered", *shown, "passed on"], rows, notes)
-
-
-def reasons_table(ledger: list[StageLedger]) -> Table | None:
-    """Why records wait for people."""
-    rows = [[stage.stage, reason, count] for stage in ledger for reason, count in sorted(stage.reasons.items())]
-    return Table("Referred to people", ["stage", "why", "records"], rows) if rows else None
 
 
 def score_tables(scores: Scores) -> list[Table]:
@@ -136,6 +113,8 @@ def history_tables(store: Store) -> list[Table]:
 
 def report_tables(review: Review, store: Store) -> tuple[list[Table], list[StageLedger], Scores]:
     """Everything `litcascade report` shows."""
+    from litcascade.pipeline.baselines import workload_table  # imported here: `status` needs none of it
+
     ledger = read_ledger(store, review.protocol)
     scores = score_review(review, store)
     reasons = reasons_table(ledger)
