@@ -289,7 +289,7 @@ def test_equal_titles_are_compared_with_their_neighbours_only() -> None:
     ]
     found = find_duplicates(records)
     assert len(set(found.clusters.values())) == 1_500
-    assert "3000 records share one of 1 titles" in found.notes[0]
+    assert "3000 records bear a title that more than 24 bear (1 such)" in found.notes[0]
 
 
 def test_many_copies_of_one_record_join() -> None:
