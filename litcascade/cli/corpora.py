@@ -109,9 +109,12 @@ def fetch_set(name: str, folder: Path, part: str | None, mailto: str | None, jso
     texts = None
     if benchmark.needs_texts and not any(file.fault for file in files):
         texts = fetch_texts(folder, part, mailto=mailto)
-        rows.append(["titles and abstracts", str(texts)])
+        rows.append(
+            ["titles and abstracts", f"{texts.found + texts.cached} of {texts.asked} here, {texts.absent} not at the source"]
+        )
     if json_out:
-        print_json([{"file": file.path, "fault": file.fault, "differs": file.differs} for file in files])
+        told = [{"file": file.path, "fault": file.fault, "differs": file.differs} for file in files]
+        print_json({"files": told, "texts": asdict(texts) if texts else None})
     else:
         print_tables([Table(f"Files of '{name}' in {folder}", ["file", "state"], rows)])
     if any(file.fault for file in files):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 from litcascade.errors import InputError
 from litcascade.registry import nearest
@@ -120,6 +121,8 @@ DATABASES = frozenset(
     ("wos", "web of science", "scopus", "embase", "pubmed", "medline", "cinahl", "psycinfo", "cochrane", "central", "ieee",
      "ieee xplore", "google scholar", "proquest", "eric", "lens", "openalex", "ris", "bibtex")
 )  # fmt: skip
+_TITLES = frozenset(ALIASES["title"])
+_NAME_LENGTH = 40
 _SEEN = 50  # rows in which the header may stand
 
 
@@ -201,6 +204,8 @@ def _refuse_missing(name: str, header: Sequence[str], declared: Mapping[str, str
 
 def header_again(row: Sequence[str], layout: Layout, declared: Mapping[str, str] | None = None) -> Layout | None:
     """The layout of a row that is itself a header (files put one behind the other), None where it is a record."""
+    if not any(len(cell) < _NAME_LENGTH and plain_header(cell) in _TITLES for cell in row):
+        return None
     columns = map_columns(row, declared)
     named = {plain_header(row[place]) for place in columns.values()}
     own = {plain_header(layout.header[place]) for place in layout.columns.values()}
@@ -209,6 +214,7 @@ def header_again(row: Sequence[str], layout: Layout, declared: Mapping[str, str]
     return Layout(tuple(cell.strip() for cell in row), columns)
 
 
+@lru_cache(maxsize=4096)
 def _labelled(name: str) -> str:
     return re.sub(r"\s+", "_", plain_header(name))
 

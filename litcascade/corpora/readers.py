@@ -20,7 +20,7 @@ FileReader = Callable[[Path, Mapping[str, str]], Iterator[Item]]
 FILE_READERS: Registry[FileReader] = Registry("reader of record files")
 
 _KINDS_READ = (
-    "RIS, PubMed (nbib or XML), EndNote XML, BibTeX, Web of Science (tagged or table), CSV, TSV, Excel, Parquet, "
+    "RIS, PubMed (nbib or XML), EndNote XML, BibTeX, Web of Science (tagged or table), Ovid, CSV, TSV, Excel, Parquet, "
     "JSON (lines) and ASReview projects are read"
 )
 _XML_MARKS = {
@@ -43,7 +43,7 @@ _CELL = re.compile(r"[,;\t|]")
 def detect(text: str) -> str | None:
     """The format of an export, told from its (first megabyte of) content; None where it is none that is read.
 
-    Of the tagged formats it is the one whose mark comes first; a table's header goes before all but RIS.
+    Of the tagged formats it is the one whose mark comes first; a table's header in the first line goes before all of them.
     """
     text = re.sub(r"\r\n?", "\n", text).lstrip("\ufeff \t\n")
     if text.startswith("<"):
@@ -104,9 +104,11 @@ class Export:
             return
         foreign: Counter[str] = Counter()
         for item in READERS.get(self.format)(self._source):
-            name = self._other_format(item) if isinstance(item, SetAside) and not item.is_record else None
-            foreign.update([name] if name else [])
-            yield replace(item, reason=f"begins a record of another format ({name})", is_record=True) if name else item  # type: ignore[type-var]
+            if isinstance(item, SetAside) and not item.is_record and (name := self._other_format(item)):
+                foreign[name] += 1
+                yield replace(item, reason=f"begins a record of another format ({name})", is_record=True)
+            else:
+                yield item
         for name, count in foreign.items():
             yield Repair(f"{count} record(s) of another format ({name}) stand in the file and were not read: part it in two")
         if odd := self._source.encoding.repaired:

@@ -93,7 +93,7 @@ def open_text(path: Path, columns: Mapping[str, str] | None = None) -> Source:
         source = Source(str(path), plain_stem(path), opener, find_encoding(opener), path, columns or {})
         head = source.head()
         blank = not head.strip() and not any(piece.strip() for piece in source.pieces())
-    except (EOFError, zlib.error, OSError) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: the archive cannot be unpacked ({error}); bring the file again") from None
     if blank:
         raise InputError(f"{path}: the file is empty; export it again")
@@ -128,12 +128,11 @@ def plain_stem(path: Path) -> str:
 
 def binary_kind(path: Path) -> str | None:
     """`xlsx`, `xls`, `parquet` or `asreview` where the file is one, else None."""
-    with path.open("rb") if path.is_file() else checked_opener(path)() as handle:
-        own = handle.read(8)
+    opener = checked_opener(path)
     try:
-        with checked_opener(path)() as handle:
-            start = handle.read(8)
-    except (EOFError, zlib.error, OSError) as error:
+        with path.open("rb") as packed, opener() as handle:
+            own, start = packed.read(8), handle.read(8)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: the archive cannot be unpacked ({error}); bring the file again") from None
     kind = "parquet" if start.startswith(b"PAR1") else "xls" if start.startswith(_OLE) else None
     if own != start and (kind or start.startswith(_ZIP)):

@@ -16,6 +16,7 @@ from litcascade.corpora.found_labels import ASREVIEW_COLUMN, COLUMNS, label_in_c
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, Repair, SetAside
 from litcascade.corpora.source import Source
+from litcascade.errors import InputError
 from litcascade.schemas import Record
 
 _ROW_LINES, _ROW_LENGTH = 20_000, 2 * 2**20  # a cell that goes on for longer was never closed
@@ -54,6 +55,15 @@ def read_csv(source: Source) -> Iterator[Item]:
     dialect, layout, head = _tell(source)
     aligner = Aligner(layout, head[layout.above + 1 :])
     yield from table_items(rows_of(source.lines(), dialect), layout, dialect.delimiter, aligner=aligner)
+
+
+def titled_columns(source: Source) -> set[str] | None:
+    """The column names (lower case, with underscores) of a table that names titles or abstracts; None for any other table."""
+    try:
+        _, layout, _ = _tell(source)
+    except InputError:
+        return None
+    return set(cells_by_name(layout.header, layout.header))
 
 
 def read_rows(source: Source) -> tuple[list[str], list[tuple[int, list[str]]], list[SetAside]]:
@@ -179,14 +189,14 @@ def _read(row: Row, layout: Layout, aligner: Aligner | None) -> tuple[list[str],
 
 
 def _swallowed(row: Row, layout: Layout) -> str | None:
-    """Why a row of several lines seems to hold other rows: a line inside a cell has as many cells, and an id of the same form."""
-    place = layout.columns.get("record_id", layout.columns.get("doi"))
-    if place is None or len(row.lines) < 2:
+    """Why a row of several lines seems to hold other rows: a line in it has as many cells, and ids or years of the same form."""
+    if len(row.lines) < 2:
         return None
-    own = _form(row.cells[place]) if place < len(row.cells) else ""
+    places = [layout.columns[name] for name in ("record_id", "doi", "pmid", "year") if name in layout.columns]
+    own = [_form(row.cells[place]) for place in places if place < len(row.cells)]
     for number, line in enumerate(row.lines[1:], start=row.line + 1):
         cells = next(csv.reader([line], delimiter=row.delimiter), [])
-        if own and len(cells) == len(layout.header) and _form(cells[place]) == own:
+        if any(own) and len(cells) == len(layout.header) and [_form(cells[place]) for place in places] == own:
             return f"a quotation mark seems to join line {number} to it; mend the mark, then import the rows"
     return None
 

@@ -98,7 +98,12 @@ def _decisions(store: Store) -> dict[str, tuple[str, ...]]:
 
 def _ranks(store: Store, decisions: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How much would be lost with a record: a person's include before any decision of people, then values, then verdicts."""
-    judged = dict(store.rows("select record_id, max(case when state = 'excluded' then 1 else 2 end) from verdicts group by 1"))
+    judged = dict(
+        store.rows(
+            "select record_id, max(case when state = 'excluded' then 1 else 2 end) from verdicts "
+            "where not starts_with(fingerprint, 'baseline:') group by 1"
+        )
+    )
     for (record_id,) in store.rows("select distinct record_id from extractions"):
         judged[record_id] = 3
     for record_id, said in decisions.items():

@@ -1,14 +1,14 @@
 """Gold labels that a screening tool left in its export: told by the readers, matched to the review's records."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from litcascade.corpora import Export
-from litcascade.corpora.columns import map_columns
+from litcascade.corpora.dedup.fold import fold
 from litcascade.corpora.found_labels import COLUMNS
-from litcascade.corpora.labels import read_table
+from litcascade.corpora.source import open_text
+from litcascade.corpora.table import titled_columns
 from litcascade.errors import InputError
 from litcascade.schemas import Record
 from litcascade.store import Store, now
@@ -32,9 +32,9 @@ def is_table_of_labels(path: Path) -> bool:
     """Whether a file of labels is a plain table (ids and a column a stage) and not an export with titles of its own."""
     if Export(path).format != "csv":
         return False
-    names, _ = read_table(path)
+    names = titled_columns(open_text(path))
     stages = {name for stage in ("title_abstract", "full_text") for name in COLUMNS[stage]}
-    return "title" not in map_columns(names) or bool(stages & set(names)) or {"field", "value"} <= set(names)
+    return names is None or bool(stages & names) or {"field", "value"} <= names
 
 
 def import_found_labels(store: Store, path: Path) -> FoundLabels:
@@ -108,7 +108,7 @@ class _Matcher:
 
 
 def _folded(title: str | None) -> str | None:
-    return " ".join(re.sub(r"\W+", " ", title.casefold()).split()) or None if title else None
+    return fold(title) or None if title else None
 
 
 def _alone(pairs: list[tuple[str | None, str]]) -> dict[str, str]:

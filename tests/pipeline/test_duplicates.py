@@ -176,3 +176,14 @@ def test_the_kit_tells_imports_duplicates_and_retractions(filled: ReviewFolder) 
     rows = {row[0]: row[1] for table in tables for row in table.rows}
     assert rows["Records imported"] == "one.csv: 2; two.csv: 2"
     assert rows["Duplicates, studies, retractions"] == "1 duplicates removed; 3 reports of 3 studies; 1 flagged as retracted"
+
+
+def test_a_baselines_verdict_does_not_choose_which_record_is_kept(filled: ReviewFolder) -> None:
+    with filled.review.open() as store:
+        row = {"stage": "title_abstract", "record_id": "c", "state": "included"}
+        store.append("verdicts", [{**row, "fingerprint": "baseline:logistic"}])
+        deduplicate(store)
+        assert dict(store.rows("select record_id, kept_id from current_clusters"))["c"] == "a"
+        store.append("verdicts", [{**row, "fingerprint": "f"}])
+        deduplicate(store)
+        assert dict(store.rows("select record_id, kept_id from current_clusters"))["a"] == "c"

@@ -87,3 +87,11 @@ def test_a_models_verdict_never_comes_back_as_a_label(filled: ReviewFolder, endi
         export(filled.review, store, "records", path)
         import_found_labels(store, path)
     assert gold(filled) == {"Aspirin for pain": "include"}
+
+
+def test_a_torn_row_or_a_search_line_does_not_make_a_table_of_labels_of_an_export(filled: ReviewFolder) -> None:
+    path = filled.path / "tool.csv"
+    path.write_text("Search: pain\nkey,title,doi,included\n1,Aspirin for pain,10.5555/a,1\n2,torn\n", encoding="utf-8")
+    assert not is_table_of_labels(path)
+    with filled.review.open() as store:
+        assert import_found_labels(store, path).labels == 1

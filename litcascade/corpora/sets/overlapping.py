@@ -1,12 +1,11 @@
 """Records that two collections or splits share, by DOI, PMID or title, listed with how they match."""
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from litcascade.corpora.dedup.fold import fold
 from litcascade.corpora.sets.corpus import Corpus
 from litcascade.schemas import Record
 
@@ -41,8 +40,7 @@ def title_key(record: Record) -> str | None:
 
     Short titles ("Editorial", "Reply") are shared by papers that have nothing to do with each other.
     """
-    folded = unicodedata.normalize("NFKD", record.title or "").casefold()
-    words = re.findall(r"[^\W_]+", "".join(sign for sign in folded if not unicodedata.combining(sign)))
+    words = fold(record.title or "").split()
     return "".join(words) if len(words) >= TITLE_WORDS else None
 
 
