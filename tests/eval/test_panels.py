@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from litcascade.errors import InputError
 from litcascade.eval.binary import Confusion
-from litcascade.eval.metrics.f import f_beta
+from litcascade.eval.metrics.f import f_array, f_beta
 from litcascade.eval.panels import (
     AtLeast,
     Decided,
@@ -49,7 +49,7 @@ from litcascade.eval.panels import (
     vote_steps,
     votes_of,
 )
-from litcascade.eval.panels.counts import f_array, measure_of
+from litcascade.eval.panels.counts import measure_of
 from litcascade.eval.panels.frontier import pareto
 from litcascade.eval.panels.operating import table
 from litcascade.eval.panels.pools import top

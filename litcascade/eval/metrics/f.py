@@ -1,8 +1,19 @@
 """F-measure."""
 
+import numpy as np
+import numpy.typing as npt
+
 from litcascade.eval.confusion import Confusion
 from litcascade.eval.estimate import Estimate
 from litcascade.eval.metrics.base import metric
+
+
+def f_array(tp: npt.ArrayLike, fp: npt.ArrayLike, positives: npt.ArrayLike, beta: float = 2.0) -> npt.NDArray[np.float64]:
+    """The F-measure over arrays of counts that broadcast together, in [0, 1]; NaN where no include was found."""
+    tp, fp, positives = (np.asarray(part, dtype=float) for part in (tp, fp, positives))
+    b2 = beta * beta
+    whole = np.where(tp > 0, b2 * positives + tp + fp, np.nan)
+    return np.asarray((1 + b2) * tp / whole)
 
 
 @metric(
@@ -20,8 +31,6 @@ def f_beta(c: Confusion, beta: float = 2.0) -> Estimate:
 
     Undefined where no include was found: precision and recall are then both 0 or undefined, and the quotient is 0 / 0.
     """
-    b2 = beta * beta
     if not c.tp:
         return Estimate(metric=f"f@{beta:g}", value=None, n=c.n, note="no include was found, so P and R are 0 or undefined")
-    whole = (1 + b2) * c.tp + b2 * c.fn + c.fp
-    return Estimate(metric=f"f@{beta:g}", value=(1 + b2) * c.tp / whole, n=c.n)
+    return Estimate(metric=f"f@{beta:g}", value=float(f_array(c.tp, c.fp, c.tp + c.fn, beta)), n=c.n)

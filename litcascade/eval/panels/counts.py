@@ -9,6 +9,7 @@ import numpy.typing as npt
 from litcascade.errors import InputError
 from litcascade.eval.confusion import Confusion
 from litcascade.eval.metrics.base import parse_measure
+from litcascade.eval.metrics.f import f_array
 from litcascade.eval.metrics.wmcc import wmcc_array
 
 Bools = npt.NDArray[np.bool_]
@@ -50,14 +51,6 @@ def share(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
     part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), np.asarray(whole, dtype=float))
     found: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole != 0)
     return found
-
-
-def f_array(tp: npt.ArrayLike, fp: npt.ArrayLike, positives: npt.ArrayLike, beta: float = 2.0) -> Floats:
-    """The F-measure of `eval/metrics/f.py` over arrays that broadcast together; NaN where no include was found."""
-    tp, fp, positives = (np.asarray(part, dtype=float) for part in (tp, fp, positives))
-    b2 = beta * beta
-    value = share((1 + b2) * tp, b2 * positives + tp + fp)
-    return np.where(tp > 0, value, np.nan)
 
 
 def measure_of(name: str) -> OfCounts:

@@ -8,11 +8,11 @@ import numpy as np
 from litcascade.errors import InputError
 from litcascade.eval.confusion import Confusion
 from litcascade.eval.estimate import Estimate
-from litcascade.eval.metrics.f import f_beta
+from litcascade.eval.metrics.f import f_array, f_beta
 from litcascade.eval.metrics.precision import precision
 from litcascade.eval.metrics.recall import recall
 from litcascade.eval.panels.candidates import by_threshold
-from litcascade.eval.panels.counts import Bools, Floats, Ints, f_array, needed, share
+from litcascade.eval.panels.counts import Bools, Floats, Ints, needed, share
 from litcascade.eval.panels.logistic import Problem, ridge_logistic
 from litcascade.eval.panels.pools import require_positives
 from litcascade.eval.panels.rules import LengthBin, LengthRouted
