@@ -17,10 +17,11 @@ from litcascade.cli.progress import ProgressLine
 from litcascade.corpora.texts import read_document
 from litcascade.eval import confusion_of, parse_measure, ranking_of
 from litcascade.eval.binary import mcc, recall, wmcc
-from litcascade.pipeline.importing import import_gold, import_records, import_texts
+from litcascade.pipeline.importing import import_gold, import_records
 from litcascade.pipeline.reporting import report_tables
 from litcascade.pipeline.review import open_review
 from litcascade.pipeline.run import run_review
+from litcascade.pipeline.texts import import_texts
 from litcascade.report import render
 
 MODEL = """

@@ -15,15 +15,14 @@ from litcascade.pipeline.duplicates import import_pairs
 from litcascade.pipeline.errors_found import import_causes
 from litcascade.pipeline.importing import (
     LabelsReceipt,
-    TextsReceipt,
     import_decisions,
     import_gold,
     import_records,
-    import_texts,
 )
 from litcascade.pipeline.labels_in_exports import FoundLabels, import_found_labels, is_table_of_labels
 from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.run import require_amendment
+from litcascade.pipeline.texts import TextsReceipt, import_texts
 from litcascade.registry import nearest
 from litcascade.report import Table
 from litcascade.store import Store

@@ -7,13 +7,12 @@ from litcascade.corpora import (  # noqa: F401  (importing registers the readers
     nbib,
     objects,
     ovid,
-    pdf_texts,
     pubmed_xml,
     ris,
     sheets,
     table,
+    texts,
     wos,
-    xml_texts,
 )
 from litcascade.corpora.readers import FILE_READERS, READERS, Export, read_records, read_text_as
 from litcascade.corpora.receipt import Item, Parsed, Receipt, Repair, SetAside, Tally

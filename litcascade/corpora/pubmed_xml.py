@@ -9,8 +9,8 @@ from litcascade.corpora.nbib import plain_title
 from litcascade.corpora.readers import READERS
 from litcascade.corpora.receipt import Item, SetAside
 from litcascade.corpora.source import Source
+from litcascade.corpora.texts.xml import flat, loose
 from litcascade.corpora.xml_records import line_of, raw_fields, xml_entries
-from litcascade.corpora.xml_texts import flat, loose
 from litcascade.schemas import AbstractStatus, Record
 
 _ENTRIES = ("PubmedArticle", "PubmedBookArticle")

@@ -9,8 +9,8 @@ from lxml import etree
 from litcascade.corpora.receipt import Item, Repair, SetAside
 from litcascade.corpora.source import Source
 from litcascade.corpora.splitting import split_at
-from litcascade.corpora.texts import Body
-from litcascade.corpora.xml_texts import flat, loose, parse_xml
+from litcascade.corpora.texts.base import Body
+from litcascade.corpora.texts.xml import flat, loose, parse_xml
 
 _PROLOGUE = re.compile(r"\s*<\?xml[^>]*\?>")
 _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"

@@ -8,8 +8,9 @@ from pathlib import Path
 from litcascade.corpora.sets import BenchmarkSet, Corpus, GoldField
 from litcascade.corpora.sets import Review as SetReview
 from litcascade.errors import InputError
-from litcascade.pipeline.importing import insert_documents, record_row
+from litcascade.pipeline.importing import record_row
 from litcascade.pipeline.review import PROTOCOL_NAME, open_review
+from litcascade.pipeline.texts import insert_documents
 from litcascade.registry import nearest
 from litcascade.schemas import parse_protocol
 from litcascade.store import FILE_NAME, Store, now

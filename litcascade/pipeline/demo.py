@@ -5,8 +5,9 @@ from importlib import resources
 from pathlib import Path
 
 from litcascade.errors import InputError
-from litcascade.pipeline.importing import import_gold, import_records, import_texts
+from litcascade.pipeline.importing import import_gold, import_records
 from litcascade.pipeline.review import PROTOCOL_NAME, Review, open_review
+from litcascade.pipeline.texts import import_texts
 
 MODEL = "qwen2.5-coder-1.5b"
 FILES = ("review.toml", "records.ris", "gold_screening.csv", "gold_fields.csv")

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from litcascade.schemas import AbstractStatus, Decision, Document, DocumentState, PublicationStatus, Record, Section
+from litcascade.pipeline.texts import load_documents
+from litcascade.schemas import AbstractStatus, Decision, PublicationStatus, Record
 from litcascade.stages import Subject
 from litcascade.store import Store
 from litcascade.store.views import NEEDS_TEXT
@@ -71,20 +72,3 @@ def load_records(store: Store, ids: Sequence[str] | None = None) -> list[Record]
         )
         for row in rows
     ]
-
-
-def load_documents(store: Store, ids: Sequence[str]) -> dict[str, Document]:
-    """The current full text of each of these records that has one."""
-    rows = store.rows(
-        'select document_id, record_id, path, format, state, note, title, doi, abstract, sections, "references" '
-        "from current_documents where record_id in (select unnest(?::text[]))",
-        [list(ids)],
-    )
-    return {
-        row[1]: Document(
-            document_id=row[0], record_id=row[1], path=row[2], format=row[3], state=DocumentState(row[4]), note=row[5],
-            title=row[6], doi=row[7], abstract=row[8], references=row[10] or 0,
-            sections=tuple(Section.model_validate(section) for section in json.loads(row[9] or "[]")),
-        )
-        for row in rows
-    }  # fmt: skip

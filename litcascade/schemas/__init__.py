@@ -13,6 +13,19 @@ from litcascade.schemas.call import (
     TokenLogprobs,
     Turn,
 )
+from litcascade.schemas.document import (
+    READABLE,
+    Document,
+    DocumentState,
+    Figure,
+    Flag,
+    FlagKind,
+    Piece,
+    Place,
+    Reference,
+    Section,
+    Table,
+)
 from litcascade.schemas.fields import FieldSpec
 from litcascade.schemas.keys import Frozen, digest
 from litcascade.schemas.protocol import SCREENING, STAGES, ModelSpec, Protocol, ReaderSpec, StageSpec, parse_protocol
@@ -31,9 +44,10 @@ from litcascade.schemas.reading import (
     Verdict,
     say,
 )
-from litcascade.schemas.record import AbstractStatus, Document, DocumentState, PublicationStatus, Record, Section
+from litcascade.schemas.record import AbstractStatus, PublicationStatus, Record
 
 __all__ = [
+    "READABLE",
     "SCREENING",
     "STAGES",
     "AbstractStatus",
@@ -44,12 +58,17 @@ __all__ = [
     "DocumentState",
     "FieldSpec",
     "FieldValue",
+    "Figure",
+    "Flag",
+    "FlagKind",
     "Frozen",
     "JsonShape",
     "LabelShape",
     "Message",
     "ModelRef",
     "ModelSpec",
+    "Piece",
+    "Place",
     "Prompt",
     "Protocol",
     "PublicationStatus",
@@ -59,6 +78,7 @@ __all__ = [
     "Record",
     "Refer",
     "ReferCode",
+    "Reference",
     "Reply",
     "Request",
     "Sampling",
@@ -67,6 +87,7 @@ __all__ = [
     "Shot",
     "StageSpec",
     "State",
+    "Table",
     "TextShape",
     "TokenLogprobs",
     "Turn",

@@ -1,4 +1,4 @@
-"""What is screened: a citation as imported, and the full text of one report."""
+"""What is screened: a citation as imported."""
 
 from enum import StrEnum
 from typing import Any
@@ -56,46 +56,3 @@ class Record(Frozen):
     import_id: str = ""
     position: int = 0
     source: dict[str, Any] = Field(default_factory=dict)
-
-
-class DocumentState(StrEnum):
-    """What reading a full-text file came to; only `parsed` documents are put to a model."""
-
-    PARSED = "parsed"
-    EMPTY = "empty"
-    BROKEN = "broken"
-    ENCRYPTED = "encrypted"
-    SCANNED = "scanned"
-
-
-class Section(Frozen):
-    """A heading and the text below it; `page` where the file has pages."""
-
-    heading: str | None
-    text: str
-    page: int | None = None
-
-
-class Document(Frozen):
-    """The full text of one report; `document_id` is the digest of the file's bytes.
-
-    `note` says what is wrong where `state` is not `parsed`.
-    """
-
-    document_id: str
-    record_id: str
-    path: str
-    format: str
-    state: DocumentState = DocumentState.PARSED
-    note: str | None = None
-    title: str | None = None
-    doi: str | None = None
-    abstract: str | None = None
-    sections: tuple[Section, ...] = ()
-    references: int = 0
-
-    def text(self) -> str:
-        """Abstract and sections in order, headings on lines of their own; references are left out."""
-        parts = [f"Abstract\n{self.abstract}"] if self.abstract else []
-        parts += [f"{section.heading}\n{section.text}" if section.heading else section.text for section in self.sections]
-        return "\n\n".join(parts)

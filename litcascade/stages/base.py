@@ -15,7 +15,6 @@ from litcascade.schemas import (
     Ask,
     Decision,
     Document,
-    DocumentState,
     Frozen,
     LabelShape,
     Message,
@@ -146,7 +145,7 @@ class Stage(ABC):
     def report_question(self, subject: Subject, reader: Reader) -> tuple[Message, Message] | Refer:
         """System and user part for a question about a report, or why there is nothing to ask about."""
         document = subject.document
-        if document is None or document.state is not DocumentState.PARSED or not document.text().strip():
+        if document is None or not document.readable:
             return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
         if reader.prompt is None:
             return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")

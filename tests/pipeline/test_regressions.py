@@ -12,9 +12,10 @@ from litcascade.corpora import read_records, read_text_as
 from litcascade.corpora.texts import Known, Matcher, read_document
 from litcascade.errors import InputError, ProtocolError
 from litcascade.pipeline.amending import amend
-from litcascade.pipeline.importing import import_gold, import_texts
+from litcascade.pipeline.importing import import_gold
 from litcascade.pipeline.ledger import read_ledger
 from litcascade.pipeline.scoring import score_review
+from litcascade.pipeline.texts import import_texts
 from litcascade.schemas import Reply, Request
 from tests.pipeline.test_graph import decide
 from tests.support.reviews import ABSTRACTS, FIELDS, HEAD, REPORTS, ReviewFolder

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from litcascade.backends import Backend
-from litcascade.pipeline.importing import import_gold, import_records, import_texts
+from litcascade.pipeline.importing import import_gold, import_records
 from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.run import Outcome, run_review
+from litcascade.pipeline.texts import import_texts
 
 HEAD = """
 [review]

@@ -13,7 +13,7 @@ from litcascade.corpora.sets.corpus import SETS, STAGES, BenchmarkSet, Card, Car
 from litcascade.corpora.sets.draft import BINARY, Draft, choose, examples
 from litcascade.corpora.sets.tables import Row, Sheet, natural, read_bytes, read_sheet, tables_in
 from litcascade.corpora.sets.texts import Texts, keys_of
-from litcascade.corpora.xml_texts import flat
+from litcascade.corpora.texts.xml import flat
 from litcascade.schemas import Decision
 
 CARD = Card(

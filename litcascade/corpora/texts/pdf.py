@@ -2,7 +2,7 @@
 
 import re
 
-from litcascade.corpora.texts import TEXT_READERS, Body
+from litcascade.corpora.texts.base import TEXT_READERS, Body
 from litcascade.errors import MissingExtraError
 from litcascade.schemas import DocumentState, Section
 
