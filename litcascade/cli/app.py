@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from litcascade import __version__
+from litcascade.cli.bench_commands import bench_app
 from litcascade.cli.corpus_commands import corpus_app
 from litcascade.cli.model_commands import model_app
 from litcascade.cli.options import HERE, JsonOption, ReviewOption
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 app.add_typer(model_app, name="model")
 app.add_typer(corpus_app, name="corpus")
+app.add_typer(bench_app, name="bench")
 
 
 def main() -> None:
@@ -135,14 +137,15 @@ def amend(
 def import_(
     path: Annotated[Path, typer.Argument(help="An export of records, a folder of full texts, or a table of labels.")],
     as_: Annotated[
-        str, typer.Option("--as", help="records, texts, gold, decisions, duplicates or causes (default: by the path).")
+        str,
+        typer.Option("--as", help="records, texts, gold, decisions, rationales, duplicates or causes (default: by the path)."),
     ] = "",
     by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
     columns: Annotated[list[str] | None, typer.Option("--columns", help="What a table calls a field: title=Heading.")] = None,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
-    """Import records, full texts, gold labels, people's decisions or causes of errors, with a receipt."""
+    """Import records, full texts, gold labels, people's decisions, rationales or causes of errors, with a receipt."""
     from litcascade.cli.importing import import_any
 
     import_any(review, path, as_, by, columns or [], json_out)
@@ -253,14 +256,23 @@ def plan(
     found: Annotated[int | None, typer.Option("--found", help="Relevant records found (default: of the review).")] = None,
     assumed: Annotated[int, typer.Option("--assume", help="Missed ones to assume, for the chance of success.")] = 0,
     alpha: Annotated[float, typer.Option("--alpha", help="How often the claim may be wrong.")] = 0.05,
+    draw: Annotated[Path | None, typer.Option("--draw", help="Draw the sample and write it to this .csv file.")] = None,
+    size: Annotated[int | None, typer.Option("--size", help="Records to draw (default: as planned).")] = None,
+    stage: Annotated[str | None, typer.Option("--stage", help="Stage to audit (default: the first).")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the drawing.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
-    """Plan an audit before anyone samples: how many exclusions must be re-read to claim a recall."""
+    """Plan an audit: how many exclusions must be re-read to claim a recall; with --draw, draw them for people to re-read."""
+    from litcascade.cli.figures import draw as write
     from litcascade.cli.figures import plan as show
 
     if not 0 < alpha < 1:
         raise InputError("--alpha lies between 0 and 1")
+    if draw is not None:
+        write(review, draw, stage, size, recall, alpha, seed, force, json_out)
+        return
     show(review, excluded, found, recall, alpha, assumed, json_out)
 
 

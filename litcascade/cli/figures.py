@@ -78,6 +78,7 @@ def plan(
 
 def _from_review(folder: Path, excluded: int | None, found: int | None) -> tuple[int, int]:
     """What the review knows: exclusions of the first stage, and relevant records confirmed by a person or by gold."""
+    from litcascade.pipeline.auditing import confirmed
     from litcascade.pipeline.review import open_review
 
     review = open_review(folder)
@@ -86,11 +87,7 @@ def _from_review(folder: Path, excluded: int | None, found: int | None) -> tuple
         if excluded is None:
             excluded = store.value(f"select count(*) from {screening[0]} where state = 'excluded'")
         if found is None:
-            last = screening[-1]
-            found = store.value(
-                f"select count(*) from {last} s left join current_gold g on g.record_id = s.record_id and g.stage = '{last}' "
-                "where s.state = 'included' and (g.decision = 'include' or s.decided_by <> 'model')"
-            )
+            found = confirmed(store, screening[-1])
     if not excluded:
         raise InputError("nothing is excluded yet, so there is nothing to audit; run first, or give --excluded")
     if not found:
@@ -98,3 +95,32 @@ def _from_review(folder: Path, excluded: int | None, found: int | None) -> tuple
             "no included record is confirmed by a person or by gold; give --found (what a model includes is not found)"
         )
     return excluded, found
+
+
+def draw(
+    folder: Path, path: Path, stage: str | None, size: int | None, target: float, alpha: float, seed: int, force: bool,
+    json_out: bool,
+) -> None:  # fmt: skip
+    """Draw the audit of silver exclusions and write it for people to fill in."""
+    from litcascade.pipeline.auditing import draw_audit
+    from litcascade.pipeline.exporting import require_free
+    from litcascade.pipeline.review import open_review
+
+    review = open_review(folder)
+    require_free(review, path, force)
+    with review.open() as store:
+        audit = draw_audit(review, store, path, stage=stage, size=size, target=target, alpha=alpha, seed=seed)
+    if json_out:
+        print_json(audit)
+        return
+    print_tables([
+        Table(
+            f"{path}: audit at {audit.stage}", ["", "records"],
+            [["excluded by models", audit.population], ["to re-read", audit.sample]],
+            [
+                "drawn now" if audit.fresh else "drawn earlier; the same records again",
+                f"fill in the column decision, then: litcascade import {path} --as decisions --by NAME",
+                "litcascade report shows what was lost at most, once all are decided",
+            ],
+        )
+    ])  # fmt: skip

@@ -20,6 +20,7 @@ from litcascade.pipeline.importing import (
     import_records,
 )
 from litcascade.pipeline.labels_in_exports import FoundLabels, import_found_labels, is_table_of_labels
+from litcascade.pipeline.rationales import RationalesReceipt, import_rationales
 from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.run import require_amendment
 from litcascade.pipeline.texts import TextsReceipt, import_texts
@@ -27,8 +28,8 @@ from litcascade.registry import nearest
 from litcascade.report import Table
 from litcascade.store import Store
 
-AnyReceipt = Receipt | TextsReceipt | LabelsReceipt | FoundLabels
-KINDS = ("records", "texts", "gold", "decisions", "duplicates", "causes")
+AnyReceipt = Receipt | TextsReceipt | LabelsReceipt | FoundLabels | RationalesReceipt
+KINDS = ("records", "texts", "gold", "decisions", "rationales", "duplicates", "causes")
 
 
 def import_any(folder: Path, path: Path, kind: str, by: str | None, columns: list[str], json_out: bool) -> None:
@@ -74,6 +75,7 @@ _OTHERS: dict[str, Callable[[Review, Store, Path, str | None], AnyReceipt]] = {
     "texts": lambda _, store, path, __: import_texts(store, path),
     "gold": _gold,
     "decisions": _decisions,
+    "rationales": import_rationales,
     "duplicates": import_pairs,
     "causes": lambda _, store, path, by: import_causes(store, path, by),
 }
@@ -114,6 +116,10 @@ def _print(receipt: AnyReceipt) -> None:
             f"not matched: {name}" for name in receipt.unmatched
         ]
         print_tables([Table("Labels", ["", "count"], counts, _first(notes))])
+    elif isinstance(receipt, RationalesReceipt):
+        counts = [["rationales imported", receipt.rationales], *([what, count] for what, count in receipt.by_stage.items())]
+        refused = [f"line {line}: {why}" for line, why in receipt.refused]
+        print_tables([Table("Rationales", ["", "count"], [*counts, ["refused", len(refused)]], _first(refused))])
     else:
         typer.echo(f"imported {receipt.labels}: " + ", ".join(f"{count} {what}" for what, count in receipt.by_stage.items()))
 

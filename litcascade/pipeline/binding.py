@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from litcascade.backends import BACKENDS, Backend
-from litcascade.errors import InputError
+from litcascade.pipeline.examples import examples_for
 from litcascade.pipeline.review import TOKENS, Review
-from litcascade.schemas import ModelRef, Protocol, Reader, Shot, StageSpec, digest
+from litcascade.schemas import ModelRef, Protocol, Reader, StageSpec, digest
 from litcascade.stages import STAGE_CLASSES, Stage
 from litcascade.stages.prompt import load
 from litcascade.store import Store
@@ -28,14 +28,19 @@ class Bound:
 def make_backends(review: Review) -> dict[str, Backend]:
     """A backend for every model that a stage of the protocol uses, not started yet."""
     protocol = review.protocol
-    used: dict[str, Backend] = {}
+    used: dict[str, None] = {}
     for _, spec in protocol.stages.items():
         for name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
             model = protocol.readers[name].model
-            if model and model not in used:
-                declared = protocol.models[model]
-                used[model] = BACKENDS.get(declared.backend)(model, declared, review.folder)
-    return used
+            if model:
+                used.setdefault(model)
+    return {name: make_backend(review, name) for name in used}
+
+
+def make_backend(review: Review, model: str) -> Backend:
+    """The backend of one declared model, not started yet."""
+    declared = review.protocol.models[model]
+    return BACKENDS.get(declared.backend)(model, declared, review.folder)
 
 
 async def identify(protocol: Protocol, backends: Mapping[str, Backend]) -> dict[str, ModelRef]:
@@ -83,46 +88,40 @@ def bind_reader(review: Review, stage: str, name: str, models: Mapping[str, Mode
         prompt=review.prompts.get((stage, name)),
         include_label=spec.labels[0],
         exclude_label=spec.labels[1],
-        shots=tuple(_shots(spec.shots, stage, name, store)),
+        shots=examples_for(store, stage, name, spec.shots, with_rationales=spec.rationales),
         temperature=spec.temperature,
         seed=spec.seed,
         max_tokens=spec.max_tokens or TOKENS[spec.style],
     )
 
 
-def _shots(ids: tuple[str, ...], stage: str, reader: str, store: Store) -> list[Shot]:
-    shots = []
-    for record_id in ids:
-        rows = store.rows(
-            "select title, abstract, decision from records left join current_gold "
-            "on current_gold.record_id = records.record_id and stage = ? where records.record_id = ?",
-            [stage, record_id],
-        )
-        if not rows or rows[0][2] is None:
-            raise InputError(
-                f"reader '{reader}' names record '{record_id}' as a worked example, but it has no gold label at {stage}; "
-                "import one with `litcascade import FILE --as gold`"
-            )
-        title, abstract, decision = rows[0]
-        shots.append(Shot(record_id=record_id, title=title or "", abstract=abstract or "", decision=decision))
-    return shots
-
-
 def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str) -> str:
     """What a verdict of this stage rests on, as 32 hexadecimal digits.
 
     Covers the step's version, question, criteria and notes, the policy, every reader with prompt, examples,
-    parameters, model, revision and engine, and the upstream fingerprint. Not the budget, not the program's release.
+    parameters, model, revision and engine, and the upstream fingerprint. Not the budget, not the program's release. A key
+    that a release adds counts only where it is set, so that the release alone changes no fingerprint.
     """
+    unset = {"rule"} if spec.rule is None else set()
+    unset |= {"positives"} if spec.positives == "pass" else set()
     refine = load("full_text", "refine").model_dump() if stage.name == "full_text" and spec.refiner else None
     return digest(
         [
             stage.name,
             stage.version,
             criteria_hash,
-            spec.model_dump(mode="json", exclude=UNREAD if spec.rule else {*UNREAD, "rule"}),
-            {name: reader.model_dump(mode="json", exclude={"via"}) for name, reader in stage.readers.items()},
+            spec.model_dump(mode="json", exclude=UNREAD | unset),
+            {name: _reader_dump(reader) for name, reader in stage.readers.items()},
             refine,
             upstream,
         ]
     )
+
+
+def _reader_dump(reader: Reader) -> dict[str, object]:
+    dumped = reader.model_dump(mode="json", exclude={"via"})
+    dumped["shots"] = [
+        {key: value for key, value in shot.items() if value is not None or key not in ("quote", "reasoning")}
+        for shot in dumped["shots"]
+    ]
+    return dumped

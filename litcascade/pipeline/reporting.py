@@ -5,6 +5,7 @@ from typing import Any
 
 from litcascade.eval import Estimate
 from litcascade.eval.metrics import caution_of
+from litcascade.pipeline.auditing import audit_table
 from litcascade.pipeline.cascade_scores import CascadeScores
 from litcascade.pipeline.errors_found import causes_table
 from litcascade.pipeline.field_scores import FieldScores
@@ -121,6 +122,8 @@ def report_tables(review: Review, store: Store) -> tuple[list[Table], list[Stage
     tables = [ledger_table(ledger), *([reasons] if reasons else []), *score_tables(scores)]
     if scores.stages and (workload := workload_table(review, store, scores.stages)):
         tables.append(workload)
+    if audit := audit_table(store):
+        tables.append(audit)
     causes = causes_table(review, store)
     if causes:
         tables.append(Table("Errors", ["stage", "error", "cause", "records"], [list(row) for row in causes]))

@@ -76,11 +76,12 @@ def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Pro
                     f"reader '{name}' uses '{wrong}' as a label for what the word does not mean; choose other labels"
                 )
             if not reader.person:
-                prompts[(stage, name)] = _load_prompt(stage, reader, folder)
+                prompts[(stage, name)] = load_prompt(stage, reader, folder)
     return prompts
 
 
-def _load_prompt(stage: str, reader: ReaderSpec, folder: Path) -> Prompt:
+def load_prompt(stage: str, reader: ReaderSpec, folder: Path) -> Prompt:
+    """A reader's prompt: one that the program ships, or a file beside the protocol; a wrong name is an `InputError`."""
     name = reader.prompt or DEFAULT_PROMPT[stage]
     if not name.endswith(".md"):
         return load(stage, name)

@@ -1,16 +1,14 @@
 """A run: from what is pending to verdicts, stage by stage, stoppable anywhere and resumable."""
 
-import asyncio
 import contextlib
 import json
 import platform
-import signal
 import sqlite3
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from litcascade import __version__
 from litcascade.backends import Backend
@@ -21,42 +19,15 @@ from litcascade.pipeline.calm import calm_collector
 from litcascade.pipeline.events import EventLog
 from litcascade.pipeline.executor import Executor, Spent, Stop
 from litcascade.pipeline.ledger import StageLedger, read_ledger
+from litcascade.pipeline.observing import Observer, Silent
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
+from litcascade.pipeline.stopping import interruptible
 from litcascade.pipeline.subjects import chunks, pending
 from litcascade.schemas import STAGES, ModelRef
 from litcascade.store import Store, now
 
 EXIT = {"complete": 0, "incomplete": 3, "backend": 3, "waiting for people": 4, "budget": 5, "interrupted": 130}
-
-
-class Observer(Protocol):
-    """Whoever shows progress."""
-
-    def stage(self, name: str, total: int) -> None:
-        """A stage starts with so many records pending."""
-        ...
-
-    def tick(self, done: int, spent: Spent) -> None:
-        """So many more records have a verdict."""
-        ...
-
-    def say(self, words: str) -> None:
-        """Something a person should know."""
-        ...
-
-
-class Silent:
-    """Shows nothing."""
-
-    def stage(self, name: str, total: int) -> None:
-        """Nothing."""
-
-    def tick(self, done: int, spent: Spent) -> None:
-        """Nothing."""
-
-    def say(self, words: str) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +201,7 @@ class _Run:
 
         path = self.review.checkpoints_path
         drop_broken_checkpoints(path)
-        async with _told(path), AsyncSqliteSaver.from_conn_string(str(path)) as saver, self._interruptible():
+        async with _told(path), AsyncSqliteSaver.from_conn_string(str(path)) as saver, interruptible(self.stop, self.observer):
             gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
             graph = build_run_graph(list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver)
             config, begun = await self._thread(graph, saver)
@@ -301,26 +272,3 @@ class _Run:
         row = {"run_id": self.run_id, "at_time": now(), "status": status, "detail": words, "spent": json.dumps(spent)}
         self.store.append("run_ends", [row])
         self.events.write("run ended", run=self.run_id, status=status, detail=words, spent=spent)
-
-    @contextlib.asynccontextmanager
-    async def _interruptible(self) -> AsyncIterator[None]:
-        """The first Ctrl-C (or SIGTERM) ends the run cleanly; a second one at once."""
-        loop = asyncio.get_running_loop()
-        task = asyncio.current_task()
-
-        def on_signal() -> None:
-            if self.stop.status == "interrupted" and task:
-                task.cancel()
-            self.observer.say("stopping: what is on its way is stored for a few seconds (press Ctrl-C again to end at once)")
-            self.stop.set("interrupted", "stopped by a person; run again to go on")
-
-        added = []
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, on_signal)
-                added.append(number)
-        try:
-            yield
-        finally:
-            for number in added:
-                loop.remove_signal_handler(number)

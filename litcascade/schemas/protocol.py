@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from litcascade.errors import ProtocolError
 from litcascade.registry import nearest
+from litcascade.schemas.bench import BenchPrices, BenchSpec, BenchSplits
 from litcascade.schemas.fields import FieldSpec
 from litcascade.schemas.keys import Frozen, digest
 from litcascade.schemas.toml_lines import line_of
@@ -50,7 +51,8 @@ class ModelSpec(Frozen):
 
     backend: `embedded` (inside this process), `http` (an OpenAI-compatible server such as vLLM's) or `recorded`
     (replies from a file). `api_key_env` names an environment variable; keys themselves never stand in a protocol.
-    `cutoff` is the date up to which the model's makers say it was trained, for the leakage statement.
+    `cutoff` is the date up to which the model's makers say it was trained, for the leakage statement. `family` and `size`
+    (billions of parameters) are for the tables of a benchmark.
     """
 
     backend: Literal["embedded", "http", "recorded"]
@@ -65,6 +67,8 @@ class ModelSpec(Frozen):
     retries: int = Field(default=4, ge=0, le=20)
     cutoff: date | None = None
     file: str | None = None
+    family: str = ""
+    size: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _has_what_its_backend_needs(self) -> "ModelSpec":
@@ -81,7 +85,8 @@ class ReaderSpec(Frozen):
     """Who answers: a model with a prompt and parameters, or a person (`person = true`).
 
     `constrained` readers give one label, scored by its probability; `free` ones write first and are parsed.
-    `prompt` is the name of a prompt the program ships, or the path of a file ending in .md beside the protocol.
+    `prompt` is the name of a prompt the program ships, or the path of a file ending in .md beside the protocol. `shots` are ids
+    of labelled records shown as worked examples, with `rationales` also why a person decided so (a quote and a sentence).
     """
 
     person: bool = False
@@ -90,6 +95,7 @@ class ReaderSpec(Frozen):
     style: Literal["constrained", "free"] = "constrained"
     labels: tuple[str, str] = ("yes", "no")
     shots: tuple[str, ...] = ()
+    rationales: bool = False
     temperature: float = Field(default=0.0, ge=0, le=2)
     seed: int | None = None
     max_tokens: int | None = Field(default=None, ge=1)
@@ -111,6 +117,7 @@ class StageSpec(Frozen):
     policy `threshold`: include where the (mean) p(include) reaches `threshold`; scores inside `unsure` go to people.
     policy `vote`: include where at least `votes` readers include (default 1: any).
     policy `rule`: the frozen `rule` of a panel says whom to ask, and decides (see `eval.panels`); who is not asked costs nothing.
+    positives `people`: what models include waits for a person to confirm; what they exclude is a silver exclusion.
     referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
     gate `people`: the run stops after this stage until every referred record has a person's decision.
     """
@@ -123,6 +130,7 @@ class StageSpec(Frozen):
     unsure: tuple[float, float] | None = None
     refiner: str | None = None
     repairs: int = Field(default=1, ge=0, le=5)
+    positives: Literal["pass", "people"] = "pass"
     referred: Literal["wait", "pass"] = "wait"
     gate: Literal["none", "people"] = "none"
 
@@ -184,6 +192,7 @@ class Protocol(Frozen):
     fields: tuple[FieldSpec, ...] = ()
     operating_point: OperatingPoint = OperatingPoint()
     budget: Budget = Budget()
+    bench: BenchSpec | None = None
 
     def criteria_for(self, stage: str) -> tuple[Criterion, ...]:
         """The criteria that apply at a screening stage, includes first."""
@@ -201,8 +210,8 @@ class Protocol(Frozen):
         return digest(parts)
 
     def hash(self) -> str:
-        """32 hexadecimal digits of the whole protocol."""
-        return digest(self.model_dump(mode="json"))
+        """32 hexadecimal digits of what a run rests on: the whole protocol but its grid, which no run reads."""
+        return digest(self.model_dump(mode="json", exclude={"bench"}))
 
 
 def parse_protocol(text: str, source: str = "review.toml") -> Protocol:
@@ -243,9 +252,12 @@ def _known_keys(path: tuple[int | str, ...]) -> list[str]:
     places: dict[str, Any] = {
         "review": Review, "search": Search, "criteria": Criterion, "models": ModelSpec, "readers": ReaderSpec,
         "fields": FieldSpec, "operating_point": OperatingPoint, "budget": Budget,
+        "bench": BenchSpec,
     }  # fmt: skip
     if path:
         table = places.get(str(path[0]))
+        if path[0] == "bench" and len(path) > 1:
+            table = {"splits": BenchSplits, "prices": BenchPrices}.get(str(path[1]))
         if path[0] == "stages":
             table = Stages if len(path) == 1 else StageSpec
     return list(table.model_fields) if table is not None else []
@@ -262,12 +274,30 @@ def _check_references(protocol: Protocol, text: str, source: str) -> None:
             hint = nearest(reader.model, protocol.models)
             words = f"reader '{name}' names a model '{reader.model}' that is not under [models]{hint}"
             fail(("readers", name, "model"), words)
+    _check_bench(protocol, fail)
     if not protocol.stages.items():
         fail(("stages",), "no stage is declared; add [stages.title_abstract] with its readers")
     for stage, spec in protocol.stages.items():
         _check_stage(protocol, stage, spec, fail)
     if protocol.stages.extraction and not protocol.fields:
         fail(("stages", "extraction"), "stage 'extraction' needs at least one [[fields]]")
+
+
+def _check_bench(protocol: Protocol, fail: Any) -> None:
+    bench = protocol.bench
+    if bench is None:
+        return
+    for model in bench.models:
+        if model not in protocol.models:
+            fail(
+                ("bench", "models"), f"bench names a model '{model}' that is not under [models]{nearest(model, protocol.models)}"
+            )
+    if bench.refiner and (bench.refiner not in protocol.readers or protocol.readers[bench.refiner].person):
+        fail(("bench", "refiner"), f"the refiner '{bench.refiner}' must be a model's reader under [readers]")
+    names = [cell.name for cell in bench.cells()]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        fail(("bench", "prompts"), f"two cells of the grid would both be called '{twice}'; rename a prompt file")
 
 
 def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> None:
@@ -284,9 +314,11 @@ def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> 
         fail(("stages", stage, "policy"), words)
     if spec.refiner and stage != "full_text":
         fail(("stages", stage, "refiner"), f"a refiner does nothing at '{stage}'; it belongs to full_text")
-    shown = [name for name in spec.readers if protocol.readers[name].shots and stage != "title_abstract"]
+    shown = [name for name in spec.readers if protocol.readers[name].shots and stage == "extraction"]
     if shown:
-        fail(("readers", shown[0], "shots"), f"worked examples are shown at title_abstract only, not at '{stage}'")
+        fail(("readers", shown[0], "shots"), "worked examples are shown at the screening stages, not at 'extraction'")
+    if spec.positives == "people" and stage == "extraction":
+        fail(("stages", stage, "positives"), 'positives = "people" belongs to the screening stages')
     if spec.refiner and protocol.readers[spec.refiner].person:
         fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
     if stage != "extraction" and not protocol.criteria_for(stage):

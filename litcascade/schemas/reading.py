@@ -30,6 +30,8 @@ class ReferCode(StrEnum):
     AMENDED = "decided under earlier criteria"
     LIMIT = "step limit reached"
     FAULT = "the program failed on this record"
+    CONFIRM = "included by models, for a person to confirm"
+    STEERING = "text that may steer the reader"
 
 
 class Refer(Frozen):
@@ -111,12 +113,17 @@ class Verdict(Frozen):
 
 
 class Shot(Frozen):
-    """One worked example for the prompt: the record as the reader would see it, and the right decision."""
+    """One worked example for the prompt: the record as the reader would see it, and the right decision.
+
+    With a rationale also why a person decided so: the words of the record it rests on, and a sentence.
+    """
 
     record_id: str
     title: str
     abstract: str
     decision: Decision
+    quote: str | None = None
+    reasoning: str | None = None
 
 
 class Prompt(Frozen):

@@ -62,8 +62,8 @@ class Stage(ABC):
         self.readers = readers
         self.policy = POLICIES.get(spec.policy)(spec)
         self._shared = {name: self.shared_places(reader) for name, reader in readers.items()}
-        prompted = [(name, reader.prompt) for name, reader in readers.items() if reader.prompt]
-        self._system = {name: say("system", self.filled(readers[name], prompt.system, {})) for name, prompt in prompted}
+        prompted = [(reader, reader.prompt) for reader in readers.values() if reader.prompt]
+        self._system = {reader.name: say("system", self.system_text(reader, prompt.system)) for reader, prompt in prompted}
 
     @abstractmethod
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
@@ -111,6 +111,8 @@ class Stage(ABC):
         guard = None if by_people else self.guard(subject)
         if guard and outcome.state is not State.REFERRED:
             outcome = Outcome(State.REFERRED, outcome.score, guard.code, guard.detail or None)
+        if outcome.state is State.INCLUDED and self.spec.positives == "people" and not by_people:
+            outcome = Outcome(State.REFERRED, outcome.score, ReferCode.CONFIRM, outcome.reason)
         return Verdict(
             record_id=subject.record.record_id,
             stage=self.name,
@@ -137,6 +139,10 @@ class Stage(ABC):
             top_logprobs=20 if isinstance(shape, LabelShape) else 0,
         )
         return Request(model=model, messages=tuple(messages), shape=shape, sampling=sampling, purpose=purpose, via=reader.via)
+
+    def system_text(self, reader: Reader, template: str) -> str:
+        """The filled system part; stages that show examples there add them."""
+        return self.filled(reader, template, {})
 
     def system(self, reader: Reader) -> Message:
         """The system part of a reader's prompt, the same for every record."""

@@ -14,6 +14,7 @@ from litcascade.schemas import (
     say,
 )
 from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
+from litcascade.stages.examples import examples_block
 from litcascade.stages.parse import after_reasoning, read_word
 from litcascade.stages.prompt import fence, load
 from litcascade.stages.screening import read_screening
@@ -31,6 +32,10 @@ class FullTextScreening(Stage):
 
     name: ClassVar[str] = "full_text"
     needs_text: ClassVar[bool] = True
+
+    def system_text(self, reader: Reader, template: str) -> str:
+        """The filled system part, then the worked examples, so that all reports share them as a prefix."""
+        return "\n\n".join(part for part in (self.filled(reader, template, {}), examples_block(reader, reader.shots)) if part)
 
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
         """System part, then the report."""

@@ -16,6 +16,7 @@ from litcascade.schemas import (
     say,
 )
 from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
+from litcascade.stages.examples import answer_of, rationale_of
 from litcascade.stages.parse import read_word
 from litcascade.stages.prompt import fence
 from litcascade.stages.score import p_include
@@ -68,8 +69,10 @@ class TitleAbstractScreening(Stage):
             return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
         messages: list[Message] = [self.system(reader)]
         for shot in reader.shots:
-            messages.append(say("user", self._show(reader, shot.title, shot.abstract)))
-            messages.append(say("assistant", reader.include_label if shot.decision == "include" else reader.exclude_label))
+            shown = self._show(reader, shot.title, shot.abstract)
+            why = rationale_of(shot) if reader.style == "constrained" else ""
+            messages.append(say("user", f"{shown}\nWhy a person decided as follows:\n{why}" if why else shown))
+            messages.append(say("assistant", answer_of(reader, shot)))
         messages.append(say("user", self._show(reader, record.title or "(no title)", _abstract(record))))
         return self.request(reader, messages, self.shape(reader), max_tokens=reader.max_tokens)
 

@@ -51,6 +51,25 @@ create or replace view current_causes as
 select * from causes qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
 """
 
+_PANELS = """
+create or replace view current_rationales as
+select rationales.* replace (coalesce(kept_id, rationales.record_id) as record_id)
+from rationales left join current_clusters using (record_id)
+qualify row_number() over (partition by coalesce(kept_id, rationales.record_id), stage order by rationales.seq desc) = 1;
+
+create or replace view bench_readings as
+with newest as (
+    select * from readings where fingerprint like 'bench:%'
+    qualify row_number() over (partition by fingerprint, record_id order by seq desc) = 1
+)
+select cell.reader as cell, cell.stage, model, family, size, prompt, shots, positives, rationales, repeat, newest.record_id,
+       splits.split, gold.decision as gold, newest.decision, newest.score, newest.code, newest.detail, newest.orderly,
+       newest.calls, cell.fingerprint
+from bench_cells cell join newest using (fingerprint)
+left join splits on splits.version = cell.split_version and splits.record_id = newest.record_id
+left join current_gold gold on gold.record_id = newest.record_id and gold.stage = cell.stage;
+"""
+
 _STAGE = """
 create or replace view {stage} as
 with entered as ({entered}),
@@ -151,7 +170,7 @@ create or replace view ledger as {ledger};
 
 def view_sql(stages: Sequence[str]) -> str:
     """The SQL of all views for the stages of a protocol, in their order; stages not done are views without rows."""
-    parts = [_CURRENT, _CAUSES]
+    parts = [_CURRENT, _CAUSES, _PANELS]
     upstream: str | None = None
     for stage in ("title_abstract", "full_text", "extraction"):
         done = stage in stages

@@ -60,12 +60,13 @@ def test_every_protocol_key_is_documented() -> None:
     from pydantic import BaseModel
 
     from litcascade.schemas import protocol
+    from litcascade.schemas.bench import BenchPrices, BenchSpec, BenchSplits
     from litcascade.schemas.fields import FieldSpec
 
     text = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
     tables: list[type[BaseModel]] = [
         protocol.Review, protocol.Search, protocol.Criterion, protocol.ModelSpec, protocol.ReaderSpec, protocol.StageSpec,
-        protocol.OperatingPoint, protocol.Budget, FieldSpec,
+        protocol.OperatingPoint, protocol.Budget, FieldSpec, BenchSpec, BenchSplits, BenchPrices,
     ]  # fmt: skip
     missing = [f"{table.__name__}.{key}" for table in tables for key in table.model_fields if f"`{key}`" not in text]
     assert not missing

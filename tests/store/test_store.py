@@ -12,10 +12,12 @@ TABLES = {
     "imports", "records", "set_aside", "documents", "gold", "gold_fields", "protocols", "amendments", "runs", "run_ends",
     "stage_versions", "calls", "failures", "readings", "verdicts", "extractions", "adjudications", "person_readings",
     "requeued", "estimates", "causes", "pairs", "clusters", "meta", "migrations",
+    "rationales", "split_versions", "splits", "bench_cells", "bench_runs", "panel_rules", "audits",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",
     "extraction", "queue", "extracted", "ledger", "current_causes", "current_clusters", "current_pairs",
+    "current_rationales", "bench_readings",
 }  # fmt: skip
 
 

@@ -100,19 +100,20 @@ def _allocation(strata: Sequence[int], totals: Mapping[str, int]) -> list[dict[s
 
 def refuse_leaks(
     examples: Collection[str], splits: pl.DataFrame, allowed: Collection[str] = ("few_shot",),
-    same: Mapping[str, str] | None = None,
+    same: Mapping[str, str] | None = None, unsplit: bool = False,
 ) -> None:  # fmt: skip
     """Refuse few-shot examples that are not from the allowed splits, least of all from the evaluation split.
 
     `splits` has `record_id` and `split`. `same` names the study (or cluster of duplicates) of a record: an example whose
-    study also stands in a split that is not allowed leaks as well. An example in no split at all is refused too.
+    study also stands in a split that is not allowed leaks as well. An example in no split at all is refused too, unless
+    `unsplit` lets it through.
     """
     frame = as_text(splits, ("record_id", "split"))
     require_ids(frame)
     of: dict[str, str | None] = dict(frame.select("record_id", "split").iter_rows())
     for name in sorted(examples):
         where = of.get(name)
-        if where not in allowed:
+        if where not in allowed and not (unsplit and where is None):
             place = f"belongs to the split '{where}'" if where else "stands in no split"
             raise InputError(f"example '{name}' {place}; few-shot examples come from: {', '.join(allowed)}")
     if same is None:

@@ -1,0 +1,1 @@
+"""A benchmark of a review: frozen splits, a grid of configurations, a rule chosen among them, resampling."""
