@@ -2,7 +2,8 @@
 
 usage: grid.py FOLDER [CORPORA]      (CORPORA: ../shared/corpora beside the checkout)
 
-Draws 40 finally included and 110 excluded records with a fixed seed: 30 for examples, 60 to choose on, 60 to report on. Stop it
+Draws 36 finally included and 94 excluded records with abstracts of at most 1,000 characters (so that it takes an hour, not five, on
+two cores), with a fixed seed: 30 for examples, 50 to choose on, 50 to report on. Stop it
 and run it again: it goes on where it stopped. The review it makes lies in FOLDER; nothing of the corpora is kept here.
 """
 
@@ -31,14 +32,14 @@ size = 1.5
 [readers.abstracts]
 model = "qwen"
 [bench]
-models = ["smol", "qwen"]
+models = ["qwen", "smol"]
 prompts = ["basic", "inclusion", "inclusion_exclusion"]
 shots = [0, 2]
 positives = [0.5]
 [bench.splits]
 few_shot = 30
-development = 60
-evaluation = 60
+development = 50
+evaluation = 50
 [bench.prices]
 minutes_per_record = 1.0
 """
@@ -47,10 +48,10 @@ minutes_per_record = 1.0
 def make(folder: Path, corpora: Path) -> None:
     """The review with its records and gold."""
     with (corpora / "lassa" / "records.csv").open(encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["abstract"].strip()]
+        rows = [row for row in csv.DictReader(handle) if 0 < len(row["abstract"].strip()) <= 1000]
     draw = random.Random(20261130)
-    included = draw.sample([row for row in rows if row["label_full_text"] == "include"], 40)
-    excluded = draw.sample([row for row in rows if row["label_title_abstract"] == "exclude"], 110)
+    included = draw.sample([row for row in rows if row["label_full_text"] == "include"], 36)
+    excluded = draw.sample([row for row in rows if row["label_title_abstract"] == "exclude"], 94)
     picked = [*included, *excluded]
     folder.mkdir(parents=True)
     (folder / "review.toml").write_text(LASSA + GRID, encoding="utf-8")

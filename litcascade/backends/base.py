@@ -30,6 +30,10 @@ class Backend(Protocol):
         """Put a round of requests."""
         ...
 
+    async def count(self, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text by the model's own tokenizer, without special ones; None where the engine cannot tell."""
+        ...
+
     def hold(self) -> None:
         """Start no further request; those on their way may still be answered, the others come not at all."""
         ...

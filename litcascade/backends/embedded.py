@@ -46,6 +46,10 @@ class EmbeddedBackend:
         async for came in backend.ask(requests):
             yield came
 
+    async def count(self, texts: Sequence[str]) -> list[int] | None:
+        """By the loaded weights' own tokenizer."""
+        return await (await self._start()).count(texts)
+
     def hold(self) -> None:
         """Start no further request."""
         if self._http:

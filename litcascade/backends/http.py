@@ -21,6 +21,7 @@ from litcascade.schemas.keys import scrubbed
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
 REFUSED = {400, 413, 422}
 DOWN_AFTER = 5
+COUNTED_AT_ONCE = 16
 
 
 @dataclass
@@ -51,6 +52,7 @@ class HttpBackend:
         self.limiter = Limiter(spec.concurrency)
         self._endpoints = [_Endpoint(url.rstrip("/")) for url in spec.endpoints]
         self._session: aiohttp.ClientSession | None = None
+        self._counting = asyncio.Semaphore(COUNTED_AT_ONCE)
         self._failures_in_row = 0
         self._held = False
         self._key = os.environ.get(spec.api_key_env, "").strip() if spec.api_key_env else None
@@ -117,6 +119,29 @@ class HttpBackend:
         finally:
             for task in tasks:
                 task.cancel()
+
+    async def count(self, texts: Sequence[str]) -> list[int] | None:
+        """By the server's `/tokenize`, as vLLM and llama.cpp offer it; None where it has none or fails."""
+        tasks = [asyncio.create_task(self._count(text)) for text in texts]
+        counts = await asyncio.gather(*tasks)
+        return None if None in counts else [count for count in counts if count is not None]
+
+    async def _count(self, text: str) -> int | None:
+        root = self._endpoints[0].url.removesuffix("/v1")
+        body = (
+            {"content": text}
+            if self.spec.dialect == "llama.cpp"
+            else {"model": self.spec.model, "prompt": text, "add_special_tokens": False}
+        )
+        try:
+            async with self._counting, self._open().post(f"{root}/tokenize", json=body) as response:
+                found = json.loads(await response.text(errors="replace")) if response.status == 200 else None
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+            return None
+        if not isinstance(found, dict):
+            return None
+        tokens = found.get("tokens")
+        return len(tokens) if isinstance(tokens, list) else found["count"] if isinstance(found.get("count"), int) else None
 
     async def close(self) -> None:
         """Close all connections."""

@@ -88,6 +88,10 @@ class RecordedBackend:
             reply = self.recording.replies.get(request.key)
             yield request.key, reply or BackendError("this request was not recorded")
 
+    async def count(self, texts: Sequence[str]) -> list[int] | None:
+        """A recording cannot count."""
+        return None
+
     def hold(self) -> None:
         """Nothing is on its way."""
 

@@ -30,11 +30,16 @@ def make_backends(review: Review) -> dict[str, Backend]:
     protocol = review.protocol
     used: dict[str, None] = {}
     for _, spec in protocol.stages.items():
-        for name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
+        for name in names_of(spec):
             model = protocol.readers[name].model
             if model:
                 used.setdefault(model)
     return {name: make_backend(review, name) for name in used}
+
+
+def names_of(spec: StageSpec) -> list[str]:
+    """The stage's readers, its refiner, and the reader with the longer window, each once."""
+    return list(dict.fromkeys([*spec.readers, *(name for name in (spec.refiner, spec.longer) if name)]))
 
 
 def make_backend(review: Review, model: str) -> Backend:
@@ -66,8 +71,7 @@ def bind(review: Review, models: Mapping[str, ModelRef], store: Store) -> list[B
     bound: list[Bound] = []
     upstream = ""
     for position, (name, spec) in enumerate(review.protocol.stages.items()):
-        names = [*spec.readers, *([spec.refiner] if spec.refiner and spec.refiner not in spec.readers else [])]
-        readers = {reader: bind_reader(review, name, reader, models, store) for reader in names}
+        readers = {reader: bind_reader(review, name, reader, models, store) for reader in names_of(spec)}
         stage = STAGE_CLASSES.get(name)(review.protocol, spec, readers)
         criteria = review.protocol.criteria_hash(name)
         upstream = fingerprint(stage, spec, criteria, upstream)
@@ -92,6 +96,7 @@ def bind_reader(review: Review, stage: str, name: str, models: Mapping[str, Mode
         temperature=spec.temperature,
         seed=spec.seed,
         max_tokens=spec.max_tokens or TOKENS[spec.style],
+        context=review.protocol.models[str(spec.model)].context,
     )
 
 
@@ -104,6 +109,7 @@ def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str
     """
     unset = {"rule"} if spec.rule is None else set()
     unset |= {"positives"} if spec.positives == "pass" else set()
+    unset |= set() if stage.needs_text else {"logic", "long", "longer"}
     refine = load("full_text", "refine").model_dump() if stage.name == "full_text" and spec.refiner else None
     return digest(
         [
@@ -111,15 +117,16 @@ def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str
             stage.version,
             criteria_hash,
             spec.model_dump(mode="json", exclude=UNREAD | unset),
-            {name: _reader_dump(reader) for name, reader in stage.readers.items()},
+            {name: _reader_dump(reader, stage.needs_text) for name, reader in stage.readers.items()},
             refine,
             upstream,
         ]
     )
 
 
-def _reader_dump(reader: Reader) -> dict[str, object]:
-    dumped = reader.model_dump(mode="json", exclude={"via"})
+def _reader_dump(reader: Reader, reads_reports: bool) -> dict[str, object]:
+    """A reader as its verdicts rest on it: the window matters only where it decides how a report is shown."""
+    dumped = reader.model_dump(mode="json", exclude={"via"} if reads_reports else {"via", "context"})
     dumped["shots"] = [
         {key: value for key, value in shot.items() if value is not None or key not in ("quote", "reasoning")}
         for shot in dumped["shots"]

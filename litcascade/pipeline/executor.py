@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from litcascade.backends import Backend
 from litcascade.errors import BackendError
+from litcascade.pipeline.lengths import Lengths
 from litcascade.pipeline.lives import Life
 from litcascade.pipeline.recorder import Recorder
 from litcascade.schemas import Reply, Request
@@ -103,6 +104,7 @@ class Executor:
         self.stop = stop
         self.budget = budget
         self.on_tick = on_tick
+        self._lengths = Lengths(stage, recorder.store, backends)
         self._in_flight: dict[str, asyncio.Future[Reply | BackendError]] = {}
 
     async def run(self, chunks: Iterable[Sequence[Subject]]) -> None:
@@ -144,7 +146,7 @@ class Executor:
 
     async def _chunk(self, subjects: Sequence[Subject]) -> None:
         turn = _Round()
-        for subject in subjects:
+        for subject in await self._lengths.add(subjects):
             self._advance(Life(self.stage, subject), turn)
         await self.recorder.flush_if_due()
         while turn.requests and not self.stop.status:

@@ -69,7 +69,8 @@ class Life:
                 requests.append((name, outcome))
                 self.waiting.add(name)
             else:
-                self.readings[name] = reading_of(name, turns, outcome)
+                seen = self.stage.seen(self.subject, self.stage.readers[name], turns)
+                self.readings[name] = reading_of(name, turns, outcome, seen)
         if not self.waiting and len(self.readings) == heard:
             raise RuntimeError(f"policy '{self.stage.spec.policy}' asks for nobody new")
         return requests
@@ -77,7 +78,8 @@ class Life:
 
 def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]) -> Request | Answer | Refer:
     """The stage's step, with the limit on turns and a fault of our own as referrals."""
-    if len(turns) >= TURN_LIMIT:
+    asked = [number for number, turn in enumerate(turns) if turn.request.purpose == "ask"]
+    if len(turns) - (asked[-1] if asked else 0) >= TURN_LIMIT:
         return Refer(code=ReferCode.LIMIT, detail=f"{TURN_LIMIT} turns without an answer")
     try:
         return stage.step(subject, stage.readers[reader], turns)
@@ -85,9 +87,9 @@ def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]
         return Refer(code=ReferCode.FAULT, detail=f"{type(error).__name__}: {str(error)[:300]}")
 
 
-def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer) -> Reading:
-    """A reader's outcome as a reading; orderly where the first reply sufficed."""
-    orderly = isinstance(outcome, Answer) and len(turns) <= 1
+def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer, seen: float | None = None) -> Reading:
+    """A reader's outcome as a reading; orderly where the first reply to every question sufficed."""
+    orderly = isinstance(outcome, Answer) and all(turn.request.purpose == "ask" for turn in turns)
     tokens = turns[0].reply.prompt_tokens if turns else None
     calls = tuple(turn.request.key for turn in turns)
-    return Reading(reader=reader, outcome=outcome, calls=calls, orderly=orderly, tokens=tokens)
+    return Reading(reader=reader, outcome=outcome, calls=calls, orderly=orderly, tokens=tokens, seen=seen)

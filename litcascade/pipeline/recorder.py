@@ -71,14 +71,19 @@ class Recorder:
         common = {"run_id": self.run_id, "fingerprint": fingerprint, "record_id": verdict.record_id}
         for reading in verdict.readings:
             row = {**common, "stage": verdict.stage, "reader": reading.reader, "orderly": reading.orderly}
-            self._add("readings", {**row, "calls": list(reading.calls), **_outcome_columns(reading.outcome)})
+            told = {"calls": list(reading.calls), "seen": reading.seen, **_outcome_columns(reading.outcome)}
+            self._add("readings", {**row, **told})
+            for answer in reading.outcome.criteria:
+                where = {**common, "stage": verdict.stage, "reader": reading.reader, "document_id": verdict.document_id}
+                self._add("criterion_answers", {**where, **answer.model_dump()})
             for value in reading.outcome.values if isinstance(reading.outcome, Answer) else ():
                 kept = None if value.error else json.dumps(value.value, ensure_ascii=False)
                 where = {**common, "document_id": verdict.document_id, "reader": reading.reader}
                 self._add("extractions", {**where, **value.model_dump(exclude={"value"}), "value": kept})
         decided = {"state": verdict.state.value, "score": verdict.score, "code": verdict.code and verdict.code.value}
         where = {**common, "at_time": now(), "stage": verdict.stage, "document_id": verdict.document_id}
-        self._add("verdicts", {**where, **decided, "reason": verdict.reason, "policy": verdict.policy})
+        more = {"reason": verdict.reason, "policy": verdict.policy, "criterion": verdict.criterion, "seen": verdict.seen}
+        self._add("verdicts", {**where, **decided, **more})
 
     async def flush_if_due(self) -> None:
         """Write in the background where enough has gathered, or a tenth of a second has passed.
@@ -118,7 +123,7 @@ class Recorder:
 
     def _append(self, rows: Mapping[str, list[Row]]) -> None:
         with self.store.transaction():
-            for table in ("calls", "failures", "readings", "extractions", "verdicts"):
+            for table in ("calls", "failures", "readings", "criterion_answers", "extractions", "verdicts"):
                 self.store.append(table, rows.get(table, []))
 
 

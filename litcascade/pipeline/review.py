@@ -12,7 +12,7 @@ from litcascade.store import FILE_NAME, Store
 
 PROTOCOL_NAME = "review.toml"
 DEFAULT_PROMPT = {"title_abstract": "inclusion_exclusion", "full_text": "one_step_basic", "extraction": "quote_value"}
-TOKENS = {"constrained": 8, "free": 1024}
+TOKENS = {"constrained": 8, "free": 1024, "criteria": 256}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Pro
     for stage, spec in protocol.stages.items():
         if stage != "extraction":
             POLICIES.get(spec.policy)(spec)  # a rule that cannot be used is told before anything is asked
-        for name in spec.readers:
+        for name in [*spec.readers, *([spec.longer] if spec.longer and spec.longer not in spec.readers else [])]:
             reader = protocol.readers[name]
             wrong = None if reader.person else contradicts(*reader.labels)
             if wrong is not None:
@@ -82,7 +82,7 @@ def _load_prompts(protocol: Protocol, folder: Path) -> dict[tuple[str, str], Pro
 
 def load_prompt(stage: str, reader: ReaderSpec, folder: Path) -> Prompt:
     """A reader's prompt: one that the program ships, or a file beside the protocol; a wrong name is an `InputError`."""
-    name = reader.prompt or DEFAULT_PROMPT[stage]
+    name = reader.prompt or ("by_criterion" if reader.style == "criteria" else DEFAULT_PROMPT[stage])
     if not name.endswith(".md"):
         return load(stage, name)
     path = folder / name

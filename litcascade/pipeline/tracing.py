@@ -12,6 +12,7 @@ from litcascade.backends import Backend
 from litcascade.errors import BackendError, InputError
 from litcascade.pipeline.binding import Bound
 from litcascade.pipeline.graph import merge_by_id
+from litcascade.pipeline.lengths import Lengths
 from litcascade.pipeline.lives import next_step, reading_of
 from litcascade.pipeline.recorder import Recorder
 from litcascade.schemas import Ask, Reading, ReferCode, Request, State, Turn, Verdict
@@ -48,6 +49,7 @@ async def trace_record(
     readers are asked in parallel branches; the step limit is a referral, not an exception.
     """
     trace = StageTrace(item.stage.name)
+    subject = (await Lengths(item.stage, recorder.store, backends).add([subject]))[0]
     graph = _record_graph(item, subject, backends, recorder, trace)
     try:
         result = await graph.ainvoke({"readings": {}, "asking": (), "verdict": None}, {"recursion_limit": STEP_LIMIT})
@@ -79,7 +81,8 @@ def _record_graph(item: Bound, subject: Subject, backends: Mapping[str, Backend]
         while True:
             outcome = next_step(item.stage, subject, name, turns)
             if not isinstance(outcome, Request):
-                return {"readings": {name: reading_of(name, turns, outcome)}}
+                seen = item.stage.seen(subject, item.stage.readers[name], turns)
+                return {"readings": {name: reading_of(name, turns, outcome, seen)}}
             turns.append(await _ask(item, subject, name, outcome, backends, recorder))
 
     graph = StateGraph(RecordState)

@@ -28,10 +28,11 @@ from litcascade.schemas.document import (
 )
 from litcascade.schemas.fields import FieldSpec
 from litcascade.schemas.keys import Frozen, digest
-from litcascade.schemas.protocol import SCREENING, STAGES, ModelSpec, Protocol, ReaderSpec, StageSpec, parse_protocol
+from litcascade.schemas.protocol import SCREENING, STAGES, ModelSpec, Protocol, ReaderSpec, StageSpec
 from litcascade.schemas.reading import (
     Answer,
     Ask,
+    CriterionAnswer,
     Decision,
     FieldValue,
     Prompt,
@@ -44,6 +45,7 @@ from litcascade.schemas.reading import (
     Verdict,
     say,
 )
+from litcascade.schemas.reading_protocols import parse_protocol
 from litcascade.schemas.record import AbstractStatus, PublicationStatus, Record
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "AbstractStatus",
     "Answer",
     "Ask",
+    "CriterionAnswer",
     "Decision",
     "Document",
     "DocumentState",

@@ -1,17 +1,13 @@
 """The review as a person wrote it: `review.toml`, validated."""
 
-import tomllib
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from litcascade.errors import ProtocolError
-from litcascade.registry import nearest
-from litcascade.schemas.bench import BenchPrices, BenchSpec, BenchSplits
+from litcascade.schemas.bench import BenchSpec
 from litcascade.schemas.fields import FieldSpec
 from litcascade.schemas.keys import Frozen, digest
-from litcascade.schemas.toml_lines import line_of
 
 StageName = Literal["title_abstract", "full_text", "extraction"]
 STAGES: tuple[StageName, ...] = ("title_abstract", "full_text", "extraction")
@@ -84,7 +80,8 @@ class ModelSpec(Frozen):
 class ReaderSpec(Frozen):
     """Who answers: a model with a prompt and parameters, or a person (`person = true`).
 
-    `constrained` readers give one label, scored by its probability; `free` ones write first and are parsed.
+    `constrained` readers give one label, scored by its probability; `free` ones write first and are parsed;
+    `criteria` ones answer every criterion with a quote (full-text screening).
     `prompt` is the name of a prompt the program ships, or the path of a file ending in .md beside the protocol. `shots` are ids
     of labelled records shown as worked examples, with `rationales` also why a person decided so (a quote and a sentence).
     """
@@ -92,7 +89,7 @@ class ReaderSpec(Frozen):
     person: bool = False
     model: str | None = None
     prompt: str | None = None
-    style: Literal["constrained", "free"] = "constrained"
+    style: Literal["constrained", "free", "criteria"] = "constrained"
     labels: tuple[str, str] = ("yes", "no")
     shots: tuple[str, ...] = ()
     rationales: bool = False
@@ -117,6 +114,9 @@ class StageSpec(Frozen):
     policy `threshold`: include where the (mean) p(include) reaches `threshold`; scores inside `unsure` go to people.
     policy `vote`: include where at least `votes` readers include (default 1: any).
     policy `rule`: the frozen `rule` of a panel says whom to ask, and decides (see `eval.panels`); who is not asked costs nothing.
+    logic: how the criteria combine for readers of style `criteria`, such as `I1 and (I2 or I3) and not E1`.
+    long: a report longer than the window is read in windows, trimmed (back matter, notes, figures, tables), or referred.
+    longer: the reader that is asked in place of one whose window the text does not fit.
     positives `people`: what models include waits for a person to confirm; what they exclude is a silver exclusion.
     referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
     gate `people`: the run stops after this stage until every referred record has a person's decision.
@@ -130,6 +130,9 @@ class StageSpec(Frozen):
     unsure: tuple[float, float] | None = None
     refiner: str | None = None
     repairs: int = Field(default=1, ge=0, le=5)
+    logic: str | None = None
+    long: Literal["window", "trim", "refer"] = "window"
+    longer: str | None = None
     positives: Literal["pass", "people"] = "pass"
     referred: Literal["wait", "pass"] = "wait"
     gate: Literal["none", "people"] = "none"
@@ -212,120 +215,3 @@ class Protocol(Frozen):
     def hash(self) -> str:
         """32 hexadecimal digits of what a run rests on: the whole protocol but its grid, which no run reads."""
         return digest(self.model_dump(mode="json", exclude={"bench"}))
-
-
-def parse_protocol(text: str, source: str = "review.toml") -> Protocol:
-    """Read a protocol; every fault is a `ProtocolError` that names file, line and the mend."""
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ProtocolError(f"{source}: not valid TOML: {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"{source}: holds a number too long or tables too deep to read ({type(error).__name__})") from None
-    if "criteria" not in content or not content["criteria"]:
-        raise ProtocolError(f"{source}: there are no criteria; add at least one [[criteria]] with id, kind and text")
-    try:
-        protocol = Protocol.model_validate(content)
-    except ValidationError as error:
-        raise ProtocolError(_explain(error, text, source)) from None
-    _check_references(protocol, text, source)
-    return protocol
-
-
-def _explain(error: ValidationError, text: str, source: str) -> str:
-    """The first fault as one sentence with file, line and the nearest right name."""
-    faults = error.errors(include_url=False)
-    first = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
-    path = tuple(part for part in first["loc"])
-    where = f"{source}:{line_of(text, path)}"
-    dotted = ".".join(str(part) for part in path)
-    if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{dotted}'{nearest(str(path[-1]), _known_keys(path[:-1]))}"
-    if first["type"] == "missing":
-        return f"{where}: '{dotted}' is missing"
-    return f"{where}: {dotted}: {first['msg'].removeprefix('Value error, ')}"
-
-
-def _known_keys(path: tuple[int | str, ...]) -> list[str]:
-    """The keys allowed at a place of the protocol."""
-    table: Any = Protocol
-    places: dict[str, Any] = {
-        "review": Review, "search": Search, "criteria": Criterion, "models": ModelSpec, "readers": ReaderSpec,
-        "fields": FieldSpec, "operating_point": OperatingPoint, "budget": Budget,
-        "bench": BenchSpec,
-    }  # fmt: skip
-    if path:
-        table = places.get(str(path[0]))
-        if path[0] == "bench" and len(path) > 1:
-            table = {"splits": BenchSplits, "prices": BenchPrices}.get(str(path[1]))
-        if path[0] == "stages":
-            table = Stages if len(path) == 1 else StageSpec
-    return list(table.model_fields) if table is not None else []
-
-
-def _check_references(protocol: Protocol, text: str, source: str) -> None:
-    def fail(path: tuple[str | int, ...], message: str) -> None:
-        raise ProtocolError(f"{source}:{line_of(text, path)}: {message}")
-
-    _check_unique([c.id for c in protocol.criteria], "criteria", "criterion id", fail)
-    _check_unique([f.name for f in protocol.fields], "fields", "field name", fail)
-    for name, reader in protocol.readers.items():
-        if reader.model is not None and reader.model not in protocol.models:
-            hint = nearest(reader.model, protocol.models)
-            words = f"reader '{name}' names a model '{reader.model}' that is not under [models]{hint}"
-            fail(("readers", name, "model"), words)
-    _check_bench(protocol, fail)
-    if not protocol.stages.items():
-        fail(("stages",), "no stage is declared; add [stages.title_abstract] with its readers")
-    for stage, spec in protocol.stages.items():
-        _check_stage(protocol, stage, spec, fail)
-    if protocol.stages.extraction and not protocol.fields:
-        fail(("stages", "extraction"), "stage 'extraction' needs at least one [[fields]]")
-
-
-def _check_bench(protocol: Protocol, fail: Any) -> None:
-    bench = protocol.bench
-    if bench is None:
-        return
-    for model in bench.models:
-        if model not in protocol.models:
-            fail(
-                ("bench", "models"), f"bench names a model '{model}' that is not under [models]{nearest(model, protocol.models)}"
-            )
-    if bench.refiner and (bench.refiner not in protocol.readers or protocol.readers[bench.refiner].person):
-        fail(("bench", "refiner"), f"the refiner '{bench.refiner}' must be a model's reader under [readers]")
-    names = [cell.name for cell in bench.cells()]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        fail(("bench", "prompts"), f"two cells of the grid would both be called '{twice}'; rename a prompt file")
-
-
-def _check_stage(protocol: Protocol, stage: str, spec: StageSpec, fail: Any) -> None:
-    for name in [*spec.readers, *([spec.refiner] if spec.refiner else [])]:
-        if name not in protocol.readers:
-            hint = nearest(name, protocol.readers)
-            fail(("stages", stage), f"stage '{stage}' names a reader '{name}' that is not under [readers]{hint}")
-    persons = [name for name in spec.readers if protocol.readers[name].person]
-    if persons and spec.policy == "threshold":
-        fail(("stages", stage, "policy"), f"a person ('{persons[0]}') gives no score; use policy = \"vote\" with people")
-    free = [name for name in spec.readers if protocol.readers[name].style == "free"]
-    if free and spec.policy == "threshold":
-        words = f'reader \'{free[0]}\' is free and gives no score; use style = "constrained", or policy = "vote"'
-        fail(("stages", stage, "policy"), words)
-    if spec.refiner and stage != "full_text":
-        fail(("stages", stage, "refiner"), f"a refiner does nothing at '{stage}'; it belongs to full_text")
-    shown = [name for name in spec.readers if protocol.readers[name].shots and stage == "extraction"]
-    if shown:
-        fail(("readers", shown[0], "shots"), "worked examples are shown at the screening stages, not at 'extraction'")
-    if spec.positives == "people" and stage == "extraction":
-        fail(("stages", stage, "positives"), 'positives = "people" belongs to the screening stages')
-    if spec.refiner and protocol.readers[spec.refiner].person:
-        fail(("stages", stage, "refiner"), f"the refiner '{spec.refiner}' is a person; it must be a model")
-    if stage != "extraction" and not protocol.criteria_for(stage):
-        fail(("stages", stage), f"no criterion applies at stage '{stage}'")
-
-
-def _check_unique(names: list[str], table: str, what: str, fail: Any) -> None:
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            fail((table, index), f"{what} '{name}' is used twice")

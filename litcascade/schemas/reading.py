@@ -32,13 +32,24 @@ class ReferCode(StrEnum):
     FAULT = "the program failed on this record"
     CONFIRM = "included by models, for a person to confirm"
     STEERING = "text that may steer the reader"
+    CUT_PROMPT = "the server cut the prompt"
+
+
+class CriterionAnswer(Frozen):
+    """Whether a report meets one criterion, with the words that decide it; `quote_found` None: there is no quote."""
+
+    criterion: str
+    met: Literal["yes", "no", "unclear"]
+    quote: str | None = None
+    quote_found: bool | None = None
 
 
 class Refer(Frozen):
-    """A person must look, because …"""
+    """A person must look, because …; what was answered by criterion stays with it."""
 
     code: ReferCode
     detail: str = ""
+    criteria: tuple[CriterionAnswer, ...] = ()
 
 
 class FieldValue(Frozen):
@@ -57,20 +68,24 @@ class FieldValue(Frozen):
 class Answer(Frozen):
     """A typed result read from the turns of one reader.
 
-    `score` is p(include) in [0, 1], None where the engine gives none. Screening sets `decision`, extraction `values`.
+    `score` is p(include) in [0, 1], None where the engine gives none. Screening sets `decision`, and read criterion by
+    criterion also `criteria` and for an exclusion the first failing `criterion`; extraction sets `values`.
     """
 
     decision: Decision | None = None
     score: float | None = None
     reason: str | None = None
     values: tuple[FieldValue, ...] = ()
+    criterion: str | None = None
+    criteria: tuple[CriterionAnswer, ...] = ()
 
 
 class Reading(Frozen):
     """One reader's answer or referral on one record; `calls` are the keys of the calls it was read from.
 
     `orderly` says whether the first reply was already in the form asked for (the reliability rate counts these). `tokens`
-    is the length of the first prompt as the reader's own engine counted it, None where it did not say.
+    is the length of the first prompt as the reader's own engine counted it, None where it did not say. `seen` is the share of
+    a report's text that stood in the prompts, None where no report was read.
     """
 
     reader: str
@@ -78,6 +93,7 @@ class Reading(Frozen):
     calls: tuple[str, ...] = ()
     orderly: bool = True
     tokens: int | None = None
+    seen: float | None = None
 
 
 class Ask(Frozen):
@@ -110,6 +126,13 @@ class Verdict(Frozen):
     policy: str = ""
     readings: tuple[Reading, ...] = ()
     document_id: str | None = None
+    criterion: str | None = None
+
+    @property
+    def seen(self) -> float | None:
+        """The least share of the report's text that any of the readers saw; None where no report was read."""
+        shares = [reading.seen for reading in self.readings if reading.seen is not None]
+        return min(shares) if shares else None
 
 
 class Shot(Frozen):
@@ -140,7 +163,7 @@ class Reader(Frozen):
     name: str
     model: ModelRef | None
     via: str = ""
-    style: Literal["constrained", "free"] = "constrained"
+    style: Literal["constrained", "free", "criteria"] = "constrained"
     prompt: Prompt | None = None
     include_label: str = "yes"
     exclude_label: str = "no"
@@ -148,6 +171,7 @@ class Reader(Frozen):
     temperature: float = 0.0
     seed: int | None = None
     max_tokens: int = 8
+    context: int = 8192
 
     @property
     def is_person(self) -> bool:

@@ -36,17 +36,21 @@ from litcascade.schemas import (
     say,
 )
 from litcascade.stages.policy import POLICIES, Outcome
-from litcascade.stages.prompt import fence, fill
+from litcascade.stages.prompt import fill
 
 REPAIRABLE = {ReferCode.EMPTY, ReferCode.TRUNCATED, ReferCode.UNPARSED, ReferCode.CONFLICT}
 
 
 class Subject(Frozen):
-    """What a stage looks at: the record, its full text where there is one, and what people who are readers said."""
+    """What a stage looks at: the record, its full text where there is one, and what people who are readers said.
+
+    `counts` are tokens by model (`via`) and key of a text (`stages.budget.key_of`), as the model's own tokenizer counted.
+    """
 
     record: Record
     document: Document | None = None
     people: dict[str, Decision] = Field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = Field(default_factory=dict)
 
 
 class Stage(ABC):
@@ -123,6 +127,7 @@ class Stage(ABC):
             policy=self.spec.policy,
             readings=tuple(readings[name] for name in self.spec.readers if name in readings),
             document_id=subject.document.document_id if subject.document else None,
+            criterion=outcome.criterion,
         )
 
     def request(
@@ -148,18 +153,9 @@ class Stage(ABC):
         """The system part of a reader's prompt, the same for every record."""
         return self._system[reader.name]
 
-    def report_question(self, subject: Subject, reader: Reader) -> tuple[Message, Message] | Refer:
-        """System and user part for a question about a report, or why there is nothing to ask about."""
-        document = subject.document
-        if document is None or not document.readable:
-            return Refer(code=ReferCode.NO_TEXT, detail=(document.note or document.state.value) if document else "no file")
-        if reader.prompt is None:
-            return Refer(code=ReferCode.LIMIT, detail=f"reader '{reader.name}' has no prompt")
-        values = {
-            "title": fence(subject.record.title or document.title or "(no title)", "title"),
-            "text": fence(document.text(), "report"),
-        }
-        return self.system(reader), say("user", self.filled(reader, reader.prompt.user, values))
+    def seen(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> float | None:
+        """The share of a report's text that stood in the prompts; None where the stage reads no report."""
+        return None
 
     def labels(self, reader: Reader) -> LabelShape:
         """The two label words of a reader."""

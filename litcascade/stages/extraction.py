@@ -13,7 +13,6 @@ from litcascade.schemas import (
     Reading,
     Refer,
     ReferCode,
-    Reply,
     Request,
     State,
     Turn,
@@ -22,16 +21,17 @@ from litcascade.schemas import (
 )
 from litcascade.schemas.fields import check_value, guide, is_nothing, json_schema
 from litcascade.schemas.keys import scrubbed
-from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
-from litcascade.stages.parse import after_reasoning, json_objects, strict_json, unusable
+from litcascade.stages.base import STAGE_CLASSES, Subject
+from litcascade.stages.parse import read_object
 from litcascade.stages.policy import Outcome, referral
 from litcascade.stages.quote import fold, stands_in
+from litcascade.stages.reports import ReportStage
 
 TOKENS_PER_FIELD = 160
 
 
 @STAGE_CLASSES.register("extraction")
-class Extraction(Stage):
+class Extraction(ReportStage):
     """Extract the protocol's fields from a report.
 
     Good fields are kept; invalid ones are asked for again, alone, once; what stays invalid is an error of that field.
@@ -39,18 +39,19 @@ class Extraction(Stage):
     """
 
     name: ClassVar[str] = "extraction"
-    needs_text: ClassVar[bool] = True
+    version: ClassVar[int] = 2
 
     def shared_places(self, reader: Reader) -> dict[str, str]:
         """The screening places and the field guide."""
         return {**super().shared_places(reader), "fields": guide(self.protocol.fields)}
 
-    def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
-        """All fields in one question."""
-        messages = self.report_question(subject, reader)
-        if isinstance(messages, Refer):
-            return messages
-        return self._question(reader, messages, self.protocol.fields, "ask")
+    def shape_of(self, reader: Reader) -> JsonShape:
+        """An object with quote and value for every field."""
+        return JsonShape(name="extraction", json_schema=json_schema(self.protocol.fields))
+
+    def answer_room(self, reader: Reader) -> int:
+        """Tokens that the answer may take."""
+        return max(reader.max_tokens, TOKENS_PER_FIELD * len(self.protocol.fields))
 
     def _question(self, reader: Reader, messages: Sequence[object], specs: tuple[FieldSpec, ...], purpose: str) -> Request:
         shape = JsonShape(name="extraction", json_schema=json_schema(specs))
@@ -99,6 +100,19 @@ class Extraction(Stage):
             return {}, Refer(code=ReferCode.UNPARSED, detail=named)
         return values, None
 
+    def merge(self, outcomes: Sequence[Answer | Refer], windows: int) -> Answer | Refer:
+        """One value a field from all windows: lists are joined, others agree or go to a person as an error of that field."""
+        unread = next((one for one in outcomes if isinstance(one, Refer)), None)
+        if unread is not None:
+            return unread.model_copy(update={"detail": f"one of {windows} parts: {unread.detail}"[:300]})
+        answers = [one for one in outcomes if isinstance(one, Answer)]
+        return Answer(
+            values=tuple(
+                merge_values(spec, [value for answer in answers for value in answer.values if value.field == spec.name])
+                for spec in self.protocol.fields
+            )
+        )
+
     def decide(self, subject: Subject, readings: Mapping[str, Reading]) -> Ask | Verdict:
         """Extracted where every reader gave values; else a person must look."""
         unheard = tuple(name for name in self.spec.readers if name not in readings)
@@ -118,26 +132,6 @@ class Extraction(Stage):
         )
 
 
-def read_object(reply: Reply) -> dict[str, Any] | Refer:
-    """The one JSON object of a reply; none, or two different ones, cannot be used."""
-    problem = unusable(reply)
-    if problem:
-        return problem
-    text = reply.text or ""
-    whole = strict_json(text)
-    if isinstance(whole, dict):
-        return whole
-    visible = after_reasoning(text)
-    if isinstance(visible, Refer):
-        return visible
-    objects = list(json_objects(visible))
-    if not objects:
-        return Refer(code=ReferCode.UNPARSED, detail="no JSON object in the answer")
-    if any(other != objects[0] for other in objects[1:]):
-        return Refer(code=ReferCode.CONFLICT, detail="two different JSON objects in the answer")
-    return objects[0]
-
-
 def read_field(spec: FieldSpec, found: dict[str, Any], folded_text: str) -> FieldValue:
     """One field of the answer, checked against its declaration and its quote looked up in the text."""
     entry = found.get(spec.name)
@@ -153,3 +147,18 @@ def read_field(spec: FieldSpec, found: dict[str, Any], folded_text: str) -> Fiel
         return FieldValue(field=spec.name, value=value, quote=None)
     found_quote = bool(quote) and stands_in(quote or "", folded_text)
     return FieldValue(field=spec.name, value=value, quote=quote, quote_found=found_quote)
+
+
+def merge_values(spec: FieldSpec, values: Sequence[FieldValue]) -> FieldValue:
+    """One field over windows: what a found quote supports goes before what none does; nothing found anywhere stays nothing."""
+    given = [value for value in values if not value.error and not is_nothing(spec, value.value)]
+    told = [value for value in given if value.quote_found] or given
+    if not told:
+        return next((value for value in values if not value.error), values[0])
+    if spec.kind == "multi":
+        joined = list(dict.fromkeys(item for value in told for item in value.value))
+        return told[0].model_copy(update={"value": joined})
+    if any(value.value != told[0].value for value in told[1:]):
+        shown = "; ".join(str(value.value)[:60] for value in told[:4])
+        return FieldValue(field=spec.name, quote=told[0].quote, error=f"the parts of the report give different values: {shown}")
+    return told[0]

@@ -72,6 +72,26 @@ def read_word(reply: Reply, words: Words = MEANING) -> Word | Refer:
     return _read_visible(visible, words)
 
 
+def read_object(reply: Reply) -> dict[str, Any] | Refer:
+    """The one JSON object of a reply; none, or two different ones, cannot be used."""
+    problem = unusable(reply)
+    if problem:
+        return problem
+    text = reply.text or ""
+    whole = strict_json(text)
+    if isinstance(whole, dict):
+        return whole
+    visible = after_reasoning(text)
+    if isinstance(visible, Refer):
+        return visible
+    objects = list(json_objects(visible))
+    if not objects:
+        return Refer(code=ReferCode.UNPARSED, detail="no JSON object in the answer")
+    if any(other != objects[0] for other in objects[1:]):
+        return Refer(code=ReferCode.CONFLICT, detail="two different JSON objects in the answer")
+    return objects[0]
+
+
 def _read_visible(visible: str, words: Words) -> Word | Refer:
     objects = list(json_objects(visible))
     found: list[Word] = []

@@ -11,12 +11,16 @@ from litcascade.schemas import Answer, Ask, Reading, Refer, ReferCode, StageSpec
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a policy decides from the readings: a state with its score and, for a referral, the reason."""
+    """What a policy decides from the readings: a state with its score and, for a referral, the reason.
+
+    An exclusion names the criterion that the first excluding reader found failed, where it read by criterion.
+    """
 
     state: State
     score: float | None = None
     code: ReferCode | None = None
     reason: str | None = None
+    criterion: str | None = None
 
 
 class Policy(Protocol):
@@ -50,6 +54,12 @@ def mean_score(readings: Mapping[str, Reading]) -> float | None:
     return sum(scores) / len(scores) if scores else None
 
 
+def failed_criterion(readings: Mapping[str, Reading]) -> str | None:
+    """The criterion that the first excluding reader found failed."""
+    answers = (reading.outcome for reading in readings.values() if isinstance(reading.outcome, Answer))
+    return next((answer.criterion for answer in answers if answer.criterion), None)
+
+
 def referral(refers: list[Refer], score: float | None) -> Outcome:
     """Refer for the reason of the only reader that failed, or for the panel's reasons together."""
     if len(refers) == 1:
@@ -78,7 +88,7 @@ def vote(spec: StageSpec) -> Policy:
         if yes + len(refers) >= spec.votes:
             return referral(refers, score)
         reason = next((answer.reason for answer in answers if answer.reason), None)
-        return Outcome(State.EXCLUDED, score, reason=reason)
+        return Outcome(State.EXCLUDED, score, reason=reason, criterion=failed_criterion(readings))
 
     return decide
 
@@ -141,8 +151,9 @@ def rule(spec: StageSpec) -> Policy:
             return found
         score = found.score if found.score is not None else mean_score(readings)
         if found.verdict != "refer":
-            state = State.INCLUDED if found.verdict == "include" else State.EXCLUDED
-            return Outcome(state, score, reason=found.reason)
+            if found.verdict == "include":
+                return Outcome(State.INCLUDED, score, reason=found.reason)
+            return Outcome(State.EXCLUDED, score, reason=found.reason, criterion=failed_criterion(readings))
         refers = [reading.outcome for reading in readings.values() if isinstance(reading.outcome, Refer)]
         return referral(refers, score) if refers else Outcome(State.REFERRED, score, ReferCode.UNSURE, found.reason)
 

@@ -126,8 +126,9 @@ stated as (
             else verdict.code
         end as code,
         case when decision.decision is not null or decision.unsure then decision.note else verdict.reason end as reason,
-        decision.criterion as criterion,
+        case when decision.decision is not null then decision.criterion else verdict.criterion end as criterion,
         verdict.score as score,
+        verdict.seen as seen,
         case when decision.decision is not null and not decision.requeued and not coalesce(decision.torn, false) then decision.who
              when verdict.state is not null then 'model' end as decided_by,
         {document_column} as document_id

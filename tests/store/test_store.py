@@ -12,7 +12,7 @@ TABLES = {
     "imports", "records", "set_aside", "documents", "gold", "gold_fields", "protocols", "amendments", "runs", "run_ends",
     "stage_versions", "calls", "failures", "readings", "verdicts", "extractions", "adjudications", "person_readings",
     "requeued", "estimates", "causes", "pairs", "clusters", "meta", "migrations",
-    "rationales", "split_versions", "splits", "bench_cells", "bench_runs", "panel_rules", "audits",
+    "rationales", "split_versions", "splits", "bench_cells", "bench_runs", "panel_rules", "audits", "criterion_answers", "token_counts",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",
