@@ -114,10 +114,10 @@ def refused(url: str, error: urllib.error.HTTPError) -> tuple[str, float | None]
             raise DownloadError(
                 f"{shown(url)}: the server answered HTTP {error.code} ({error.reason})", status=error.code
             ) from None
-        return f"the server answered HTTP {error.code} ({error.reason})", _retry_after(error.headers.get("Retry-After"))
+        return f"the server answered HTTP {error.code} ({error.reason})", retry_after_of(error.headers.get("Retry-After"))
 
 
-def _retry_after(value: str | None) -> float | None:
+def retry_after_of(value: str | None) -> float | None:
     """Seconds to wait, given as a number or as a date; None where it says neither."""
     if not value:
         return None

@@ -10,6 +10,7 @@ import typer
 from litcascade import __version__
 from litcascade.cli.bench_commands import bench_app
 from litcascade.cli.corpus_commands import corpus_app
+from litcascade.cli.judge_commands import judge_app
 from litcascade.cli.model_commands import model_app
 from litcascade.cli.options import HERE, JsonOption, ReviewOption
 from litcascade.errors import InputError, LitcascadeError
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.add_typer(model_app, name="model")
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(bench_app, name="bench")
+app.add_typer(judge_app, name="judge")
 
 
 def main() -> None:
@@ -142,13 +144,30 @@ def import_(
     ] = "",
     by: Annotated[str | None, typer.Option("--by", help="Who made the decisions.")] = None,
     columns: Annotated[list[str] | None, typer.Option("--columns", help="What a table calls a field: title=Heading.")] = None,
+    grobid: Annotated[str | None, typer.Option("--grobid", help="Address of a GROBID server that reads the PDFs.")] = None,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
     """Import records, full texts, gold labels, people's decisions, rationales or causes of errors, with a receipt."""
     from litcascade.cli.importing import import_any
 
-    import_any(review, path, as_, by, columns or [], json_out)
+    import_any(review, path, as_, by, columns or [], json_out, grobid)
+
+
+@app.command()
+def retrieve(
+    email: Annotated[str, typer.Option("--email", help="Your address: the services that are asked want one.")],
+    into: Annotated[Path | None, typer.Option("--into", help="Folder for the files (default: retrieved, in the review).")] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", help="pmc, unpaywall, openalex (may be repeated).")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Ask also for what was not open before.")] = False,
+    review: ReviewOption = HERE,
+    json_out: JsonOption = False,
+) -> None:
+    """Bring open-access full texts of the records that wait for one, politely, and import them."""
+    from litcascade.cli.retrieving import retrieve_and_import
+    from litcascade.pipeline.review import open_review
+
+    retrieve_and_import(open_review(review), email, into, source, again, json_out)
 
 
 @app.command()
@@ -279,7 +298,7 @@ def plan(
 @app.command()
 def export(
     what: Annotated[
-        str, typer.Argument(help="records, hf_text, hf_pair, hf_qa, queue, duplicates, extractions, errors or replies.")
+        str, typer.Argument(help="records, queue, duplicates, extractions, errors, replies … (docs/commands.md has all).")
     ],
     file: Annotated[
         Path, typer.Argument(help="File to write; for records the ending (.ris, .csv, .xlsx, .bib …) is the format.")

@@ -9,10 +9,11 @@ EVERY = 15.0
 
 
 class CountLine:
-    """Shows on stderr how many records of a file were read, where that takes more than a moment."""
+    """Shows on stderr how many records (or files) were read, where that takes more than a moment."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, what: str = "records") -> None:
         self.name = name
+        self.what = what
         self.console = Console(stderr=True, markup=False, highlight=False)
         self._started = self._said = time.monotonic()
 
@@ -30,4 +31,4 @@ class CountLine:
             self._said = time.monotonic()
             rate = count / (self._said - self._started)
             end = "\r" if self.console.is_terminal else "\n"
-            self.console.print(f"{self.name}: {count:,} records read, {rate:,.0f}/s", end=end)
+            self.console.print(f"{self.name}: {count:,} {self.what} read, {rate:,.{0 if rate >= 10 else 1}f}/s", end=end)

@@ -10,6 +10,7 @@ import typer
 from litcascade.cli.counting import CountLine
 from litcascade.cli.show import print_json, print_tables
 from litcascade.corpora import Receipt
+from litcascade.corpora.texts.grobid import GrobidServer
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import import_pairs
 from litcascade.pipeline.errors_found import import_causes
@@ -23,7 +24,7 @@ from litcascade.pipeline.labels_in_exports import FoundLabels, import_found_labe
 from litcascade.pipeline.rationales import RationalesReceipt, import_rationales
 from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.run import require_amendment
-from litcascade.pipeline.texts import TextsReceipt, import_texts
+from litcascade.pipeline.texts import Intake, TextsReceipt, import_texts
 from litcascade.registry import nearest
 from litcascade.report import Table
 from litcascade.store import Store
@@ -32,7 +33,9 @@ AnyReceipt = Receipt | TextsReceipt | LabelsReceipt | FoundLabels | RationalesRe
 KINDS = ("records", "texts", "gold", "decisions", "rationales", "duplicates", "causes")
 
 
-def import_any(folder: Path, path: Path, kind: str, by: str | None, columns: list[str], json_out: bool) -> None:
+def import_any(
+    folder: Path, path: Path, kind: str, by: str | None, columns: list[str], json_out: bool, grobid: str | None = None
+) -> None:
     """Import a path as what it is said to be; a folder is full texts, a file records, unless told otherwise."""
     kind = kind or ("texts" if path.is_dir() else "records")
     if kind not in KINDS:
@@ -44,22 +47,29 @@ def import_any(folder: Path, path: Path, kind: str, by: str | None, columns: lis
     declared = _declared(columns)
     if declared and kind != "records":
         raise InputError("--columns says which column of a table of records is which; leave it out for other imports")
+    if grobid is not None and kind != "texts":
+        raise InputError("--grobid reads full texts; name a folder of them, or add --as texts")
     receipt: AnyReceipt
     try:
         with review.open(create=kind == "records") as store:
             if kind == "records":
                 with CountLine(path.name) as line:
                     receipt = import_records(store, path, declared, line.tick)
+            elif kind == "texts":
+                with CountLine(path.name, "files") as line:
+                    receipt = import_texts(store, path, _intake(review, grobid, line))
             else:
                 receipt = _OTHERS[kind](review, store, path, by)
     except BaseException:
         if fresh:
             review.store_path.unlink(missing_ok=True)
         raise
-    if json_out:
-        print_json(asdict(receipt))
-    else:
-        _print(receipt)
+    _tell(receipt, json_out)
+
+
+def _intake(review: Review, grobid: str | None, line: CountLine) -> Intake:
+    server = None if grobid is None else GrobidServer(grobid)
+    return Intake(server, review.folder / "grobid", on_tick=lambda done, _: line.tick(done))
 
 
 def _gold(review: Review, store: Store, path: Path, _: str | None) -> LabelsReceipt | FoundLabels:
@@ -72,7 +82,6 @@ def _decisions(review: Review, store: Store, path: Path, by: str | None) -> Labe
 
 
 _OTHERS: dict[str, Callable[[Review, Store, Path, str | None], AnyReceipt]] = {
-    "texts": lambda _, store, path, __: import_texts(store, path),
     "gold": _gold,
     "decisions": _decisions,
     "rationales": import_rationales,
@@ -90,6 +99,16 @@ def _declared(columns: list[str]) -> dict[str, str]:
     return {field.strip().casefold(): column.strip() for field, _, column in parts}
 
 
+def _tell(receipt: AnyReceipt, json_out: bool) -> None:
+    """The receipt; where texts still wait for an answer of GROBID the command ends with 3, so that scripts ask again."""
+    if json_out:
+        print_json(asdict(receipt))
+    else:
+        _print(receipt)
+    if isinstance(receipt, TextsReceipt) and receipt.waiting:
+        raise typer.Exit(3)
+
+
 def _print(receipt: AnyReceipt) -> None:
     if isinstance(receipt, Receipt):
         _print_records(receipt)
@@ -102,7 +121,12 @@ def _print(receipt: AnyReceipt) -> None:
         rows += [[f"of these {state}", count] for state, count in receipt.states.items()]
         rows += [["no record found", len(receipt.unmatched)], ["second file for a record", len(receipt.clashes)]]
         rows += [["of another kind, not read", len(receipt.other_kinds)]]
-        notes = [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes]]
+        rows += [["named in the list, not there", len(receipt.missing)]] if receipt.missing else []
+        rows += [["GROBID had no answer yet: import again", len(receipt.waiting)]] if receipt.waiting else []
+        rows += [[f"flagged: {kind}", count] for kind, count in receipt.flags.items()]
+        notes = [f"not there: {name}: {why}" for name, why in receipt.missing]
+        notes += [f"waits: {name}: {why}" for name, why in receipt.waiting]
+        notes += [f"not matched: {name}: {why}" for name, why in [*receipt.unmatched, *receipt.clashes]]
         notes += [f"not read: {name}: {why}" for name, why in receipt.other_kinds]
         print_tables([Table("Full texts", ["", "files"], rows, _first(notes))])
     elif isinstance(receipt, FoundLabels):

@@ -13,7 +13,7 @@ from litcascade.corpora.source import open_text
 from litcascade.corpora.table import read_rows
 from litcascade.errors import InputError
 from litcascade.schemas import Decision, FieldSpec
-from litcascade.schemas.fields import NOT_REPORTED, check_value
+from litcascade.schemas.fields import LISTED, NOT_REPORTED, check_value, nothing_of
 
 _FORMS: dict[str, Decision] = {
     "include": "include", "included": "include", "yes": "include", "1": "include", "relevant": "include",
@@ -127,38 +127,95 @@ def _refuse_contradictions(path: Path, seen: dict[tuple[str, str], set[str]], la
 
 
 def read_field_labels(path: Path, specs: tuple[FieldSpec, ...]) -> list[FieldLabel]:
-    """Gold fields from a table record_id, field, value; several values of a multi-label field are parted by `|`."""
+    """Gold fields from a table record_id, field, value; several values of a multi-label field are parted by `|`.
+
+    Rows of a group stand in the further columns `row` and `subfield`, one line a cell (`row` is any name that tells rows of one
+    record apart), or whole as JSON in `value`; an empty value without a row says that the report has none.
+    """
     names, rows = read_table(path)
     id_column = _id_column(names, path)
     by_name = {spec.name: spec for spec in specs}
-    labels = []
+    labels: list[FieldLabel] = []
+    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for line, row in rows:
         spec = by_name.get(row["field"].strip())
         if spec is None:
             raise InputError(f"{path}: line {line}: field '{row['field']}' is not in the protocol ({', '.join(by_name)})")
+        key = row[id_column].strip()
+        place, part = row.get("row", "").strip(), row.get("subfield", "").strip()
         try:
+            if place or part:
+                _add_cell(spec, groups.setdefault((key, spec.name), {}), place, part, row["value"])
+                continue
             value, fault = check_value(spec, read_value(spec, row["value"]))
             if fault:
                 raise ValueError(f"field '{spec.name}': {fault}")
-            labels.append(FieldLabel(row[id_column].strip(), spec.name, value))
+            labels.append(FieldLabel(key, spec.name, value))
         except ValueError as error:
             raise InputError(f"{path}: line {line}: {error}") from None
-    return labels
+    _refuse_both_forms(path, labels, groups)
+    return [*labels, *(_group_label(path, by_name[name], key, cells) for (key, name), cells in groups.items())]
+
+
+def _add_cell(spec: FieldSpec, rows: dict[str, dict[str, Any]], place: str, part: str, cell: str) -> None:
+    """One cell of a group, from a line with row and subfield."""
+    if spec.kind != "group":
+        raise ValueError(f"field '{spec.name}' is {spec.kind} and has no rows; leave row and subfield blank")
+    if not (place and part):
+        raise ValueError(f"a cell of the group '{spec.name}' needs both row and subfield")
+    field = next((field for field in spec.fields if field.name == part), None)
+    if field is None:
+        raise ValueError(f"group '{spec.name}' has no sub-field '{part}' ({', '.join(one.name for one in spec.fields)})")
+    cells = rows.setdefault(place, {})
+    if part in cells:
+        raise ValueError(f"row '{place}' of '{spec.name}' has the sub-field '{part}' twice; keep one line")
+    cells[part], fault = check_value(field, read_value(field, cell))
+    if fault:
+        raise ValueError(f"field '{spec.name}', row '{place}', {part}: {fault}")
+
+
+def _group_label(path: Path, spec: FieldSpec, record_id: str, rows: dict[str, dict[str, Any]]) -> FieldLabel:
+    value, fault = check_value(spec, list(rows.values()))
+    if fault:
+        raise InputError(f"{path}: record {record_id}, field '{spec.name}': {fault}")
+    return FieldLabel(record_id, spec.name, value)
+
+
+def _refuse_both_forms(
+    path: Path, labels: Sequence[FieldLabel], groups: dict[tuple[str, str], dict[str, dict[str, Any]]]
+) -> None:
+    both = next((label for label in labels if (label.record_id, label.field) in groups), None)
+    if both:
+        raise InputError(f"{path}: record {both.record_id} has '{both.field}' both whole and row by row; keep one form")
 
 
 def read_value(spec: FieldSpec, cell: str) -> Any:
-    """A cell as a value of the field; blank means not reported; raises ValueError for what is not a value."""
+    """A cell as a value of the field; blank means not reported; raises ValueError for what is not a value.
+
+    A group, and a multi-label field if it likes, is written as JSON.
+    """
     text = cell.strip()
+    if spec.kind == "group" or (spec.kind == "multi" and text.startswith("[")):
+        return _json_list(spec, text)
     if spec.kind == "multi":
         return [] if text == NOT_REPORTED else [part.strip() for part in text.split("|") if part.strip()]
-    if not text or (text == NOT_REPORTED and spec.kind != "closed"):
-        return NOT_REPORTED if spec.kind == "closed" and not spec.required else None
+    if not text or (text == NOT_REPORTED and spec.kind not in LISTED):
+        return nothing_of(spec) if not spec.required else None
     if spec.kind == "number":
         number = json.loads(text) if re.fullmatch(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", text) else None
         if number is None:
             raise ValueError(f"'{text}' is not a number (field '{spec.name}')")
         return number
     return text
+
+
+def _json_list(spec: FieldSpec, text: str) -> Any:
+    if text in ("", NOT_REPORTED):
+        return []
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"the value of '{spec.name}' is not valid JSON (got {text[:60]!r})") from None
 
 
 def read_choices(path: Path) -> list[Choice]:

@@ -34,7 +34,9 @@ class FlagKind(StrEnum):
     ENCODING = "garbled encoding"
     LANGUAGE = "other language"
     CUT = "part of the file left out"
-    IDENTITY = "title or DOI differs from the record"
+    HEADER = "header names another title or DOI"
+    IDENTITY = "may be another paper"
+    MENTION = "words of an instruction, told of or quoted"
     HIDDEN = "hidden text"
     INSTRUCTIONS = "text like an instruction"
 

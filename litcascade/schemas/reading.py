@@ -32,6 +32,8 @@ class ReferCode(StrEnum):
     FAULT = "the program failed on this record"
     CONFIRM = "included by models, for a person to confirm"
     STEERING = "text that may steer the reader"
+    TEMPLATE = "marks of a chat template in the answer"
+    IDENTITY = "text may be of another paper"
     CUT_PROMPT = "the server cut the prompt"
 
 

@@ -15,6 +15,7 @@ from litcascade.schemas import (
     Ask,
     Decision,
     Document,
+    Flag,
     Frozen,
     LabelShape,
     Message,
@@ -68,6 +69,11 @@ class Stage(ABC):
         self._shared = {name: self.shared_places(reader) for name, reader in readers.items()}
         prompted = [(reader, reader.prompt) for reader in readers.values() if reader.prompt]
         self._system = {reader.name: say("system", self.system_text(reader, prompt.system)) for reader, prompt in prompted}
+
+    @property
+    def turn_limit(self) -> int:
+        """How many turns one window may take where the stage plans more than usual; 0: as usual."""
+        return 0
 
     @abstractmethod
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:
@@ -190,6 +196,11 @@ class Stage(ABC):
     def filled(self, reader: Reader, part: str, values: Mapping[str, str]) -> str:
         """A part of the prompt with its shared places and those of this record filled."""
         return fill(part, {**self._shared[reader.name], **values})
+
+
+def told_flag(flag: Flag) -> str:
+    """A flag in a line: what, how, and the words themselves."""
+    return f"{flag.kind.value}: {flag.detail}" + (f' ("{flag.quote}")' if flag.quote else "")
 
 
 StageClass = type[Stage]

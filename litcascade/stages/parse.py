@@ -13,6 +13,7 @@ from typing import Any
 from litcascade.schemas import Refer, ReferCode, Reply
 from litcascade.stages.words import BOOLEAN_KEYS, DECISION_KEYS, ENGLISH, MEANING, Word, Words, meaning
 
+_TEMPLATE = re.compile(r"<\|[a-z][a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>")
 _FENCE = re.compile(r"```[a-zA-Z]*\n?|```")
 _REASONING_END = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
 _REASONING_START = re.compile(r"<(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
@@ -32,6 +33,12 @@ _NEGATION = re.compile(
 )
 
 
+def template_mark(text: str) -> str | None:
+    """The first mark of a chat template in an answer: the server wraps messages in another model's template."""
+    found = _TEMPLATE.search(text)
+    return found.group() if found else None
+
+
 def unusable(reply: Reply) -> Refer | None:
     """Why a reply cannot be read at all, before any parsing; None where it can."""
     if reply.refused is not None:
@@ -49,6 +56,9 @@ def unusable(reply: Reply) -> Refer | None:
     if blank:
         where = "the engine put all text in its reasoning field" if reply.reasoning else "the engine gave no text"
         return Refer(code=ReferCode.EMPTY, detail=where)
+    mark = template_mark(reply.text or "")
+    if mark:
+        return Refer(code=ReferCode.TEMPLATE, detail=f"{mark}: the model is served with another's chat template")
     if reply.finish_reason == "content_filter":
         return Refer(code=ReferCode.REJECTED, detail="the engine's content filter stopped the answer")
     return None

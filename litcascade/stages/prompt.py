@@ -7,6 +7,7 @@ from importlib import resources
 from litcascade.errors import InputError
 from litcascade.registry import nearest
 from litcascade.schemas import Prompt
+from litcascade.schemas.steering import clean
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _LIKE_A_PLACE = re.compile(r"\{\s*([A-Za-z][\w ]*?)\s*\}")
@@ -61,6 +62,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def fence(text: str, tag: str) -> str:
-    """Text from a paper between `<tag>` marks that the text itself cannot close."""
-    inert = re.sub(rf"<(/?)\s*{tag}\b", rf"‹\1{tag}", text, flags=re.IGNORECASE)
+    """Text from a paper between `<tag>` marks that the text itself cannot close, without what people would not see of it."""
+    shown, _ = clean(text)
+    inert = re.sub(rf"<(/?)\s*{tag}\b", rf"‹\1{tag}", shown, flags=re.IGNORECASE)
     return f"<{tag}>\n{inert.strip()}\n</{tag}>"

@@ -4,8 +4,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from litcascade.schemas import Answer, Message, Reader, Refer, ReferCode, Request, Shape, Turn, say
-from litcascade.stages.base import Stage, Subject
+from litcascade.schemas import Answer, FlagKind, Message, Reader, Refer, ReferCode, Request, Shape, Turn, say
+from litcascade.stages.base import Stage, Subject, told_flag
 from litcascade.stages.budget import TEMPLATE, Counter, Plan, plan
 from litcascade.stages.prompt import fence
 
@@ -35,12 +35,15 @@ class ReportStage(Stage):
         return reader.max_tokens
 
     def guard(self, subject: Subject) -> Refer | None:
-        """A report with hidden text, or text like an instruction, is never decided by a model alone."""
-        flags = subject.document.steering if subject.document else ()
-        if not flags:
+        """A report with hidden text, text like an instruction, or another paper's header is never decided by a model alone."""
+        document = subject.document
+        if document is None:
             return super().guard(subject)
-        told = "; ".join(f"{flag.kind.value}: {flag.detail}" for flag in flags[:3])
-        return Refer(code=ReferCode.STEERING, detail=told[:300])
+        if document.steering:
+            told = "; ".join(told_flag(flag) for flag in document.steering[:3])
+            return Refer(code=ReferCode.STEERING, detail=told[:300])
+        other = next((flag for flag in document.flags if flag.kind is FlagKind.IDENTITY), None)
+        return Refer(code=ReferCode.IDENTITY, detail=other.detail[:300]) if other else super().guard(subject)
 
     def asked(self, subject: Subject, reader: Reader) -> Reader:
         """The reader itself, or the one with the longer window where the text does not fit the reader's own."""

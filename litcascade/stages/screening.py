@@ -15,7 +15,9 @@ from litcascade.schemas import (
     Turn,
     say,
 )
-from litcascade.stages.base import STAGE_CLASSES, Stage, Subject
+from litcascade.schemas.document import STEERING
+from litcascade.schemas.steering import clean, steering_flags
+from litcascade.stages.base import STAGE_CLASSES, Stage, Subject, told_flag
 from litcascade.stages.examples import answer_of, rationale_of
 from litcascade.stages.parse import read_word
 from litcascade.stages.prompt import fence
@@ -52,12 +54,16 @@ class TitleAbstractScreening(Stage):
     name: ClassVar[str] = "title_abstract"
 
     def guard(self, subject: Subject) -> Refer | None:
-        """Missing and cut abstracts are never decided by a model."""
+        """Missing and cut abstracts are never decided by a model, nor is text that is like an instruction to it."""
         record = subject.record
         if record.abstract_status is AbstractStatus.MISSING:
             return Refer(code=ReferCode.NO_ABSTRACT)
         if record.abstract_status is AbstractStatus.TRUNCATED:
             return Refer(code=ReferCode.CUT_ABSTRACT)
+        text = f"{record.title or ''}\n{record.abstract or ''}"
+        flags = [flag for flag in (*clean(text)[1], *steering_flags(text)) if flag.kind in STEERING]
+        if flags:
+            return Refer(code=ReferCode.STEERING, detail="; ".join(told_flag(flag) for flag in flags[:3])[:300])
         return None
 
     def ask(self, subject: Subject, reader: Reader) -> Request | Refer:

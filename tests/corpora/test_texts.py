@@ -5,7 +5,7 @@ import pytest
 
 from litcascade.corpora.texts import Known, Matcher, find_files, read_document
 from litcascade.errors import InputError
-from litcascade.schemas import DocumentState
+from litcascade.schemas import DocumentState, FlagKind
 
 JATS = """<article xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>
 <article-id pub-id-type="doi">10.5555/T.1</article-id><title-group><article-title>Zinc <italic>in vivo</italic> again</article-title></title-group>
@@ -92,7 +92,10 @@ def test_an_empty_folder_is_told(tmp_path: Path) -> None:
 def test_the_trials_and_the_bad_pdfs_of_the_corpora(corpora: Path) -> None:
     trials = [read_document(path) for path in find_files(corpora / "rct_numeric" / "full_text_jats")[0]]
     assert len(trials) == 56
-    assert sum(document.state is DocumentState.PARSED for document in trials) == 55
+    assert sum(document.readable for document in trials) == 55
+    assert sum(document.state is DocumentState.PARSED for document in trials) == 47
+    warned = [document for document in trials if document.state is DocumentState.WARNED]
+    assert {flag.kind for document in warned for flag in document.flags} == {FlagKind.CUT}, "tables given as pictures only"
     assert all(document.title for document in trials)
     bad = {path.name: read_document(path).state.value for path in (corpora / "full_text" / "pdf").glob("*.pdf")}
     assert bad["jabref_encrypted.pdf"] == "encrypted"

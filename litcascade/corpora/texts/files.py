@@ -7,11 +7,15 @@ import zlib
 from dataclasses import fields
 from pathlib import Path
 
+from litcascade import __version__
 from litcascade.corpora.texts.base import TEXT_READERS, Body
+from litcascade.corpora.texts.fullness import too_short
+from litcascade.corpora.texts.xml import root_name
 from litcascade.errors import InputError
 from litcascade.schemas import READABLE, Document, DocumentState
 
 SIZE_LIMIT = 200 * 2**20
+PAGED = ("pdf", "tei")  # made out of pages, where a cover, slides or a notice may be all there is
 ENDINGS = (".xml", ".nxml", ".html", ".htm", ".txt", ".md", ".pdf")
 
 
@@ -34,30 +38,46 @@ def read_document(path: Path) -> Document:
     return document_of(raw, path, Body(DocumentState.BROKEN, fault) if fault else read_body(raw, path))
 
 
+def content_id(path: Path) -> str:
+    """The `document_id` that a file's document would have: the digest of its bytes, unpacked."""
+    return _digest(_bytes(path)[0])
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()[:32]
+
+
 def document_of(raw: bytes, path: Path, body: Body) -> Document:
     """The document of a body; one that was read but holds no text is empty."""
     document = Document(
-        document_id=hashlib.sha256(raw).hexdigest()[:32],
+        document_id=_digest(raw),
         record_id="",
         path=path.name,
         format=tell_format(raw, path),
-        **{item.name: getattr(body, item.name) for item in fields(body)},
+        **{item.name: getattr(body, item.name) for item in fields(body) if item.name != "parser"},
+        parser=body.parser or f"litcascade {__version__}",
     )
+    if document.state in READABLE and document.format in PAGED and (why := too_short(body)):
+        return document.model_copy(update={"state": DocumentState.EMPTY, "note": why})
     if document.state in READABLE and not any(piece.text.strip() for piece in document.pieces() if piece.kind != "abstract"):
         return document.model_copy(update={"state": DocumentState.EMPTY, "note": "no text in the body", "sections": ()})
     return document
 
 
 def tell_format(raw: bytes, path: Path) -> str:
-    """`pdf`, `tei`, `jats` or `text`, told from content first."""
-    head = raw[:4000]
-    if head.lstrip().startswith(b"%PDF") or plain_name(path).suffix.lower() == ".pdf":
+    """`pdf`, `tei`, `jats`, `html` or `text`, told from content first; a web page saved as XML is none of them."""
+    if raw[:4000].lstrip().startswith(b"%PDF") or plain_name(path).suffix.lower() == ".pdf":
         return "pdf"
-    if b"<TEI" in head or b"tei-c.org" in head:
+    head = raw[:20000].decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1", "ignore").removeprefix("ï»¿")
+    ending, root = plain_name(path).suffix.lower(), (root_name(head) or "")
+    if root.lower() in ("html", "body", "head") or re.match(r"\s*<!doctype\s+html", head, re.IGNORECASE):
+        return "text" if ending in (".xml", ".nxml") else "html"
+    if root in ("TEI", "teiCorpus") or "<TEI" in head[:4000] or "tei-c.org" in head[:4000]:
         return "tei"
-    if re.search(rb"<article[\s>]", raw[:20000]):
+    is_page = ending in (".html", ".htm")
+    if re.search(r"<(?:[\w.-]+:)?article[\s>]", head) and (not is_page or "<article-meta" in head):
         return "jats"
-    return "text"
+    return "html" if is_page else "text"
 
 
 def read_body(raw: bytes, path: Path) -> Body:

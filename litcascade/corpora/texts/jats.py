@@ -1,78 +1,93 @@
-"""JATS / NXML to a document."""
+"""JATS, and the NLM DTDs before it, to a document."""
 
 from collections.abc import Iterator
 
 from lxml import etree
 
 from litcascade.corpora.texts.base import TEXT_READERS, Body
-from litcascade.corpora.texts.xml import flat, loose, parse_xml
-from litcascade.schemas import Reference, Section
+from litcascade.corpora.texts.fullness import settled
+from litcascade.corpora.texts.jats_parts import JatsWalker
+from litcascade.corpora.texts.references import jats_references
+from litcascade.corpora.texts.xml import PARSER, flat, read_tree
+from litcascade.schemas import DocumentState, Flag, FlagKind
 
-_DEPTH_LIMIT = 200
+_PARTS = ("front", "body", "back", "floats-group", "floats-wrap", "sub-article", "response")
+_OTHERS = ("sub-article", "response")
 
 
 @TEXT_READERS.register("jats")
 def read_jats(raw: bytes) -> Body:
-    """Read JATS/NXML with or without name spaces, nested sections, and tables that float behind the body."""
-    root = parse_xml(raw)
-    if isinstance(root, Body):
-        return root
-    for element in root.iter():
-        if isinstance(element.tag, str) and "}" in element.tag:
-            element.tag = element.tag.rpartition("}")[2]
-    meta = root.find(".//article-meta")
-    title = flat(meta.find("title-group/article-title")) if meta is not None else ""
-    doi = flat(meta.find("article-id[@pub-id-type='doi']")) if meta is not None else ""
-    abstract = _jats_abstracts(meta) if meta is not None else ""
-    body = root.find(".//body")
-    sections = list(_jats_sections(body, 0)) if body is not None else []
-    for floating in [*root.iterfind("floats-group/*"), *root.iterfind("floats-group//table-wrap")]:
-        text = _block(floating)
-        sections += [Section(heading=flat(floating.find("label")) or "Table", text=text)] if text else []
-        floating.clear()
-    for appendix in [*root.iterfind(".//back//app"), *root.iterfind(".//back/sec")]:
-        sections += list(_jats_sections(appendix, 1))
-    references = tuple(Reference(text=flat(item) or None) for item in root.iterfind(".//ref-list//ref"))
-    return Body(title=title or None, doi=doi or None, abstract=abstract or None, sections=tuple(sections), references=references)
+    """Read JATS/NXML of any version, with or without name spaces; what is wrong with the file becomes the state of the body.
+
+    Reviews, replies and translations in the same file (`sub-article`, `response`) stand at the end as appendices. Not read:
+    names, addresses, keywords, licences, and the licence lines and identifiers of single figures.
+    """
+    tree = read_tree(raw)
+    if isinstance(tree, Body):
+        return tree
+    articles = [tree.root] if tree.root.tag == "article" else list(tree.root.iter("article"))
+    if not articles or not any(child.tag in _PARTS for child in articles[0]):
+        return Body(DocumentState.BROKEN, f"not JATS: there is no article in <{tree.root.tag}>", flags=tree.flags)
+    return _read(articles[0], [*tree.flags, *_left(len(articles))])
 
 
-def _jats_abstracts(meta: etree._Element) -> str:
-    """All abstracts, the main one (without a type) first: some journals print a teaser before it."""
-    nodes = sorted(meta.iterfind("abstract"), key=lambda node: node.get("abstract-type") is not None)
-    return "\n".join(text for text in (_blocks(node) for node in nodes) if text)
+def _left(articles: int) -> Iterator[Flag]:
+    if articles > 1:
+        yield Flag(kind=FlagKind.CUT, detail=f"the file holds {articles} articles; the first is read", count=articles - 1)
 
 
-def _jats_sections(node: etree._Element, depth: int) -> Iterator[Section]:
-    """A section's own text, then its subsections; below the depth limit all text in one piece."""
-    if depth >= _DEPTH_LIMIT:
-        yield Section(heading=flat(node.find("title")) or None, text=flat(node))
-        return
-    own = _blocks(node, frozenset({"sec", "title"}))
-    if own:
-        yield Section(heading=flat(node.find("title")) or None, text=own)
-    for child in node.iterfind("sec"):
-        yield from _jats_sections(child, depth + 1)
-
-
-def _blocks(node: etree._Element, leave_out: frozenset[str] = frozenset({"title"})) -> str:
-    return "\n".join(
-        part for part in (_block(child) if child is not None else words for child, words in loose(node, leave_out)) if part
+def _read(article: etree._Element, flags: list[Flag]) -> Body:
+    walker = JatsWalker()
+    meta = article.find("front/article-meta")
+    abstract = _abstracts(walker, meta)
+    for body in article.iterfind("body"):
+        walker.walk(body, 1)
+    for back in article.iterfind("back"):
+        walker.back(back, 1)
+    for floats in [*article.iterfind("floats-group"), *article.iterfind("floats-wrap")]:
+        walker.walk(floats, 1)
+    _front_matter(walker, article, meta)
+    for other in (child for child in article if child.tag in _OTHERS):
+        walker.other(other, 1)
+    flags += walker.cuts()
+    lists = [found for found in article.iter("ref-list") if next(found.iterancestors("ref-list", *_OTHERS), None) is None]
+    found = Body(
+        title=walker.heading_of(article) or None,
+        doi=next((doi for node in _ids(meta) if (doi := flat(node))), None),
+        abstract=abstract or None,
+        sections=walker.outline.finish(),
+        tables=tuple(walker.tables),
+        figures=tuple(walker.figures),
+        footnotes=tuple(walker.footnotes),
+        references=tuple(jats_references(lists)),
+        flags=tuple(flags),
+        parser=PARSER,
     )
+    return settled(found)
 
 
-def _block(node: etree._Element) -> str:
-    if node.tag == "sec":
-        return f"{flat(node.find('title'))}: {_blocks(node)}"
-    if node.tag == "table-wrap":
-        rows = [" | ".join(flat(cell) for cell in row if cell.tag in ("td", "th")) for row in node.iter("tr")]
-        foot = flat(node.find("table-wrap-foot"))
-        return "\n".join(
-            part for part in [f"{flat(node.find('label'))} {flat(node.find('caption'))}".strip(), *rows, foot] if part
-        )
-    tables = list(node.iter("table-wrap"))
-    if tables:
-        kept = [_block(table) for table in tables]
-        for table in tables:
-            table.clear(keep_tail=True)  # type: ignore[call-arg]  # the stubs lag behind lxml
-        return "\n".join(part for part in [flat(node), *kept] if part)
-    return flat(node)
+def _ids(meta: etree._Element | None) -> list[etree._Element]:
+    return [] if meta is None else meta.findall("article-id[@pub-id-type='doi']")
+
+
+def _abstracts(walker: JatsWalker, meta: etree._Element | None) -> str:
+    """All abstracts: the main one (without a type) first, since some journals print a teaser before it; translations last."""
+    if meta is None:
+        return ""
+    own = sorted(meta.iterfind("abstract"), key=lambda node: node.get("abstract-type") is not None)
+    texts = [walker.abstract(node) for node in [*own, *meta.iterfind("trans-abstract")]]
+    return "\n".join(dict.fromkeys(text for text in texts if text))
+
+
+def _front_matter(walker: JatsWalker, article: etree._Element, meta: etree._Element | None) -> None:
+    """Notes on the authors, statements on funding and other notes, which stand in front of the text."""
+    for notes in article.iterfind("front/notes"):
+        walker.matter(notes, 2)
+    if meta is None:
+        return
+    for note in meta.iterfind("author-notes/fn"):
+        walker.footnote(note, 3)
+    statements = [text for node in meta.iterfind("funding-group/funding-statement") if (text := flat(node))]
+    if statements:
+        walker.outline.start("Funding", 1, "acknowledgement")
+        walker.put("\n".join(statements))
