@@ -1,0 +1,1 @@
+"""Judges over a review's extractions: asked, held against people's labels, and reported with their own error."""
