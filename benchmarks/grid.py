@@ -2,9 +2,9 @@
 
 usage: grid.py FOLDER [CORPORA]      (CORPORA: ../shared/corpora beside the checkout)
 
-Draws 36 finally included and 94 excluded records with abstracts of at most 1,000 characters (so that it takes an hour, not five, on
-two cores), with a fixed seed: 30 for examples, 50 to choose on, 50 to report on. Stop it
-and run it again: it goes on where it stopped. The review it makes lies in FOLDER; nothing of the corpora is kept here.
+Draws 36 finally included and 94 excluded records with abstracts of at most 1,000 characters (so that it takes an hour, not five,
+on two cores), with a fixed seed: 30 for examples, 50 to choose on, 50 to report on. Stop it and run it again: it goes on where it
+stopped. The review it makes lies in FOLDER; nothing of the corpora is kept here.
 """
 
 import csv

@@ -2,9 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
-from numbers import Integral, Real
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import polars as pl
@@ -12,20 +10,50 @@ from pydantic import Field
 
 from litcascade.errors import InputError
 from litcascade.eval.estimate import Estimate, ratio
+from litcascade.eval.field_rows import Cell, Outcome, compare_rows
 from litcascade.schemas import FieldSpec, Frozen
-from litcascade.schemas.fields import is_nothing
+from litcascade.schemas.fields import SameText, is_nothing, same_number, same_value
 
-SameText = Callable[[str, str], bool]
-Outcome = Literal["correct", "missing", "spurious", "wrong", "invalid", "both_empty"]
+__all__ = [
+    "EXACT",
+    "FieldCounts",
+    "LabelScore",
+    "MultilabelScores",
+    "Outcome",
+    "Pair",
+    "SameText",
+    "Tolerance",
+    "WholeRecords",
+    "cells_share",
+    "count_field",
+    "error_class",
+    "jaccard",
+    "label_set",
+    "multilabel_scores",
+    "outcome_of",
+    "require_once",
+    "right_of",
+    "same_number",
+    "score_field",
+    "whole_records",
+]
+ErrorClass = Literal["omission", "fabrication", "wrong value", "invalid"]
+_CLASSES: dict[Outcome, ErrorClass] = {
+    "missing": "omission", "spurious": "fabrication", "wrong": "wrong value", "invalid": "invalid",
+}  # fmt: skip
 
 
 class Pair(Frozen):
-    """Gold and the extracted value of one field of one record; `invalid` where the extraction was an error."""
+    """Gold and the extracted value of one field of one record; `invalid` where the extraction was an error.
+
+    `wrong_cells` are the cells of a group that were errors: (row of the value from 0, sub-field).
+    """
 
     record_id: str
     gold: Any
     value: Any = None
     invalid: bool = False
+    wrong_cells: tuple[tuple[int, str], ...] = ()
 
 
 class Tolerance(Frozen):
@@ -68,14 +96,33 @@ class FieldCounts(Frozen):
     @property
     def recall(self) -> Estimate:
         """Correct / gold values, in [0, 1]; an invalid field misses its gold value. Undefined where gold has no value."""
-        whole = self.correct + self.wrong + self.missing + self.invalid_on_gold
-        return ratio("recall", self.correct, whole, "gold has no value for this field", whole)
+        return ratio("recall", self.correct, self._gold, "gold has no value for this field", self._gold)
 
     @property
     def precision(self) -> Estimate:
         """Correct / usable extracted values, in [0, 1]; invalid ones are not usable. Undefined where there is none."""
         whole = self.correct + self.wrong + self.spurious
         return ratio("precision", self.correct, whole, "no usable value was extracted for this field", whole)
+
+    @property
+    def omission(self) -> Estimate:
+        """Gold values for which nothing was extracted / gold values, in [0, 1]. Undefined where gold has no value."""
+        return ratio("omission", self.missing, self._gold, "gold has no value for this field", self._gold)
+
+    @property
+    def wrong_value(self) -> Estimate:
+        """Gold values for which another value was extracted / gold values, in [0, 1]. Undefined where gold has no value."""
+        return ratio("wrong_value", self.wrong, self._gold, "gold has no value for this field", self._gold)
+
+    @property
+    def fabrication(self) -> Estimate:
+        """Values extracted where gold has none / places where gold has none, in [0, 1]. Undefined where there is none."""
+        blank = self.n - self._gold
+        return ratio("fabrication", self.spurious, blank, "gold has a value everywhere for this field", blank)
+
+    @property
+    def _gold(self) -> int:
+        return self.correct + self.wrong + self.missing + self.invalid_on_gold
 
 
 class LabelScore(Frozen):
@@ -115,62 +162,63 @@ def label_set(labels: Iterable[str], *, fold: bool = False) -> set[str]:
     return {label.strip().casefold() for label in labels} if fold else set(labels)
 
 
-def same_number(gold: float, value: float, *, relative: float = 0.0, absolute: float = 0.0, factor: float = 1.0) -> bool:
-    """Whether |gold - factor * value| <= max(relative * |gold|, absolute).
-
-    Worked out on the decimal digits as they are written: with factor 1000, 1.1 is 1100, and a value on the very edge of
-    the tolerance is the same. Anything but finite numbers, a tolerance below 0 or a factor of 0 or less is an
-    `InputError`.
-    """
-    told, found, share, span, scale = map(_exact, (gold, value, relative, absolute, factor))
-    if share < 0 or span < 0 or scale <= 0:
-        raise InputError("a tolerance may not be below 0, and a unit factor must be above 0")
-    return abs(told - scale * found) <= max(share * abs(told), span)
+def error_class(outcome: Outcome) -> ErrorClass | None:
+    """The kind of error that an outcome is; None where it is none."""
+    return _CLASSES.get(outcome)
 
 
 def score_field(spec: FieldSpec, pairs: list[Pair], same_text: SameText) -> Estimate:
-    """The mean over records: Jaccard for multi-label fields, else the share of right values.
+    """The mean over records: Jaccard for multi-label fields, correct cells / cells with a value for groups, else right values.
 
-    `same_text` judges open fields. Undefined without gold. The note counts invalid fields, and the records of a
-    multi-label field where both sides are empty.
+    What counts as the same is the field's own rule; `same_text` judges open texts. Undefined without gold. The note counts
+    invalid fields, and the records of a multi-label field or group where both sides are empty.
     """
-    metric = "jaccard" if spec.kind == "multi" else "accuracy"
+    several = spec.kind in ("multi", "group")
+    metric = {"multi": "jaccard", "group": "cells_right"}.get(spec.kind, "accuracy")
     if not pairs:
         return Estimate(metric=metric, value=None, n=0, note="no gold for this field among the extracted records")
     scores = [0.0 if pair.invalid else _score(spec, pair, same_text) for pair in pairs]
-    empty = spec.kind == "multi" and sum(not pair.gold and not pair.value and not pair.invalid for pair in pairs)
+    empty = several and sum(not pair.gold and not pair.value and not pair.invalid for pair in pairs)
     note = _remarks(sum(pair.invalid for pair in pairs), int(empty))
     return Estimate(metric=metric, value=sum(scores) / len(scores), n=len(pairs), note=note)
 
 
 def outcome_of(spec: FieldSpec, pair: Pair, same_text: SameText, *, tolerance: Tolerance = EXACT, fold: bool = False) -> Outcome:
-    """How one pair came out. No value means null, "not reported", or an empty list of labels.
+    """How one pair came out. No value means null, "not reported", or an empty list.
 
-    Numbers are compared by `same_number`, open texts by `same_text`, label lists as sets; with `fold`, closed values
-    and labels are compared trimmed and without case.
+    Values are compared by the field's own rule, open texts by `same_text`, label lists as sets, groups by their aligned rows
+    (correct where every row and cell is). A `tolerance` other than exact goes before the field's; with `fold`, listed values
+    are compared trimmed and without case.
     """
     if pair.invalid:
         return "invalid"
     told, found = not _empty(spec, pair.gold), not _empty(spec, pair.value)
     if not (told and found):
         return "missing" if told else "spurious" if found else "both_empty"
+    return "correct" if _same(spec, pair, same_text, tolerance, fold) else "wrong"
+
+
+def _same(spec: FieldSpec, pair: Pair, same_text: SameText, tolerance: Tolerance, fold: bool) -> bool:
     match spec.kind:
         case "number":
-            same = _same_number(spec, pair, tolerance)
-        case "open":
-            same = same_text(str(pair.gold), str(pair.value))
-        case "closed":
-            same = label_set([str(pair.gold)], fold=fold) == label_set([str(pair.value)], fold=fold)
+            return _same_number(spec, pair, tolerance)
+        case "closed" | "ordinal" if fold:
+            return label_set([str(pair.gold)], fold=True) == label_set([str(pair.value)], fold=True)
         case "multi":
-            same = _labels(spec, pair, pair.gold, fold) == _labels(spec, pair, pair.value, fold)
-    return "correct" if same else "wrong"
+            fold = fold or spec.rule.rule == "normalised"
+            return _labels(spec, pair, pair.gold, fold) == _labels(spec, pair, pair.value, fold)
+        case "group":
+            rows = compare_rows(spec, pair.gold, pair.value, frozenset(pair.wrong_cells), same_text)
+            return rows.rows_right == len(rows.pairs)
+        case _:
+            return same_value(spec, pair.gold, pair.value, same_text)
 
 
 def count_field(
     spec: FieldSpec, pairs: Sequence[Pair], same_text: SameText, *, tolerance: Tolerance = EXACT, fold: bool = False
 ) -> FieldCounts:
     """Count the outcomes of one field over its records; a record that stands twice is an `InputError`."""
-    _once(spec, pairs)
+    require_once(spec, pairs)
     found = Counter(outcome_of(spec, pair, same_text, tolerance=tolerance, fold=fold) for pair in pairs)
     on_gold = sum(pair.invalid and not _empty(spec, pair.gold) for pair in pairs)
     return FieldCounts(**{str(outcome): count for outcome, count in found.items()}, invalid_on_gold=on_gold)
@@ -180,7 +228,7 @@ def right_of(
     spec: FieldSpec, pairs: Sequence[Pair], same_text: SameText, *, tolerance: Tolerance = EXACT, fold: bool = False
 ) -> pl.DataFrame:
     """Whether each record's field is right (correct or both empty): columns `record_id`, `field`, `right`."""
-    _once(spec, pairs)
+    require_once(spec, pairs)
     right = [outcome_of(spec, pair, same_text, tolerance=tolerance, fold=fold) in ("correct", "both_empty") for pair in pairs]
     columns = {"record_id": [pair.record_id for pair in pairs], "field": [spec.name] * len(pairs), "right": right}
     return pl.DataFrame(columns, schema={"record_id": pl.String, "field": pl.String, "right": pl.Boolean})
@@ -219,7 +267,7 @@ def multilabel_scores(spec: FieldSpec, pairs: Sequence[Pair], *, fold: bool = Fa
     compared trimmed and without case. A label that the field does not list is an `InputError`, as is a record that
     stands twice. The mean is undefined without records, the micro score where no label occurs at all.
     """
-    _once(spec, pairs)
+    require_once(spec, pairs)
     if spec.kind != "multi":
         raise InputError(f"field '{spec.name}' is {spec.kind} and holds no list of labels")
     known = {label.strip().casefold() if fold else label: label for label in spec.values}
@@ -265,14 +313,15 @@ def _remarks(invalid: int, empty: int) -> str | None:
     return "; ".join(f"{count} {remark}" for count, remark in remarks if count) or None
 
 
-def _once(spec: FieldSpec, pairs: Sequence[Pair]) -> None:
+def require_once(spec: FieldSpec, pairs: Sequence[Pair]) -> None:
+    """Refuse a record that stands twice under a field."""
     record_id, times = next(iter(Counter(pair.record_id for pair in pairs).most_common(1)), ("", 0))
     if times > 1:
         raise InputError(f"record '{record_id}' stands {times} times under field '{spec.name}'")
 
 
 def _empty(spec: FieldSpec, value: Any) -> bool:
-    return is_nothing(spec, value) or (spec.kind == "multi" and not value)
+    return is_nothing(spec, value) or (spec.kind in ("multi", "group") and not value)
 
 
 def _labels(spec: FieldSpec, pair: Pair, value: Any, fold: bool) -> set[str]:
@@ -286,25 +335,25 @@ def _labels(spec: FieldSpec, pair: Pair, value: Any, fold: bool) -> set[str]:
 
 def _same_number(spec: FieldSpec, pair: Pair, tolerance: Tolerance) -> bool:
     try:
+        if tolerance == EXACT:
+            return same_value(spec, pair.gold, pair.value)
         return same_number(pair.gold, pair.value, **tolerance.model_dump())
     except InputError as error:
         raise InputError(f"record '{pair.record_id}', field '{spec.name}': {error}") from error
 
 
 def _score(spec: FieldSpec, pair: Pair, same_text: SameText) -> float:
-    gold, value = (None if is_nothing(spec, side) else side for side in (pair.gold, pair.value))
+    gold, value = (None if _empty(spec, side) else side for side in (pair.gold, pair.value))
     if spec.kind == "multi":
-        return jaccard(value or [], gold or [])
+        return jaccard(value or [], gold or [], fold=spec.rule.rule == "normalised")
+    if spec.kind == "group":
+        return cells_share(compare_rows(spec, gold or [], value or [], frozenset(pair.wrong_cells), same_text).cells)
     if gold is None or value is None:
         return float(gold is None and value is None)
-    if spec.kind == "number":
-        return float(float(gold) == float(value))
-    return float(same_text(str(gold), str(value)) if spec.kind == "open" else gold == value)
+    return float(_same(spec, pair, same_text, EXACT, fold=False))
 
 
-def _exact(number: float) -> Fraction:
-    if isinstance(number, Integral) and not isinstance(number, bool):
-        return Fraction(int(number))
-    if isinstance(number, bool) or not isinstance(number, Real) or not math.isfinite(number):
-        raise InputError(f"{number!r} is not a finite number and cannot be compared")
-    return Fraction(str(float(number)))
+def cells_share(cells: Sequence[Cell]) -> float:
+    """Correct cells / cells with a value on either side (or an error), in [0, 1]; 1 where there is none."""
+    told = [cell for cell in cells if cell.outcome != "both_empty"]
+    return sum(cell.outcome == "correct" for cell in told) / len(told) if told else 1.0

@@ -110,6 +110,7 @@ def fingerprint(stage: Stage, spec: StageSpec, criteria_hash: str, upstream: str
     unset = {"rule"} if spec.rule is None else set()
     unset |= {"positives"} if spec.positives == "pass" else set()
     unset |= set() if stage.needs_text else {"logic", "long", "longer"}
+    unset |= set() if stage.name == "extraction" else {"calls", "passes"}
     refine = load("full_text", "refine").model_dump() if stage.name == "full_text" and spec.refiner else None
     return digest(
         [

@@ -9,6 +9,7 @@ from litcascade.backends.recorded import write_recording
 from litcascade.corpora.found_labels import BY_MODEL
 from litcascade.corpora.writers import WRITERS, About, Answer, Row, Written, format_of, write_table
 from litcascade.errors import InputError
+from litcascade.pipeline.exporting_fields import export_group_rows, export_long, export_to_check, export_wide
 from litcascade.pipeline.recorder import reply_from
 from litcascade.pipeline.review import PROTOCOL_NAME, Review
 from litcascade.pipeline.subjects import load_records
@@ -120,19 +121,10 @@ def export_queue(_: Review, store: Store, path: Path) -> int:
     return len(rows)
 
 
-@EXPORTERS.register("extractions")
-def export_extractions(_: Review, store: Store, path: Path) -> int:
-    """Every extracted value with its quote, one row a record, reader and field."""
-    header = ["record_id", "reader", "field", "value", "quote", "quote_found", "error"]
-    rows = store.rows(
-        "select record_id, reader, field, value, quote, quote_found, error from extracted order by record_id, field"
-    )
-    table = [dict(zip(header, row, strict=True)) for row in rows]
-    for row in table:
-        value = json.loads(row["value"]) if row["value"] is not None else None
-        row["value"] = "|".join(value) if isinstance(value, list) else value
-    path.write_text(write_table(header, table), encoding="utf-8", newline="")
-    return len(table)
+EXPORTERS.register("extractions")(export_long)
+EXPORTERS.register("extractions_wide")(export_wide)
+EXPORTERS.register("extraction_rows")(export_group_rows)
+EXPORTERS.register("extractions_to_check")(export_to_check)
 
 
 @EXPORTERS.register("replies")

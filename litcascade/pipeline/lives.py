@@ -6,6 +6,7 @@ from litcascade.schemas import Answer, Ask, Reading, Refer, ReferCode, Reply, Re
 from litcascade.stages import Stage, Subject
 
 TURN_LIMIT = 12
+ORDERLY = ("ask", "part", "recover")  # questions that the protocol plans; repairs and refinements are not
 
 
 class Life:
@@ -79,8 +80,9 @@ class Life:
 def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]) -> Request | Answer | Refer:
     """The stage's step, with the limit on turns and a fault of our own as referrals."""
     asked = [number for number, turn in enumerate(turns) if turn.request.purpose == "ask"]
-    if len(turns) - (asked[-1] if asked else 0) >= TURN_LIMIT:
-        return Refer(code=ReferCode.LIMIT, detail=f"{TURN_LIMIT} turns without an answer")
+    limit = max(TURN_LIMIT, stage.turn_limit)
+    if len(turns) - (asked[-1] if asked else 0) >= limit:
+        return Refer(code=ReferCode.LIMIT, detail=f"{limit} turns without an answer")
     try:
         return stage.step(subject, stage.readers[reader], turns)
     except Exception as error:  # noqa: BLE001  (one record's fault must not take its neighbours along)
@@ -89,7 +91,7 @@ def next_step(stage: Stage, subject: Subject, reader: str, turns: Sequence[Turn]
 
 def reading_of(reader: str, turns: Sequence[Turn], outcome: Answer | Refer, seen: float | None = None) -> Reading:
     """A reader's outcome as a reading; orderly where the first reply to every question sufficed."""
-    orderly = isinstance(outcome, Answer) and all(turn.request.purpose == "ask" for turn in turns)
+    orderly = isinstance(outcome, Answer) and all(turn.request.purpose in ORDERLY for turn in turns)
     tokens = turns[0].reply.prompt_tokens if turns else None
     calls = tuple(turn.request.key for turn in turns)
     return Reading(reader=reader, outcome=outcome, calls=calls, orderly=orderly, tokens=tokens, seen=seen)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 560, 64, 64, 200, 56
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 800, 560, 64, 64, 240, 56
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")  # Okabe and Ito's
 SHAPES = ("circle", "square", "triangle", "diamond")
 
@@ -79,10 +79,10 @@ def _shape(shape: str, x: float, y: float, r: float = 6) -> str:
 def _legend(colours: dict[str, str], shapes: dict[str, str]) -> list[str]:
     parts, x, y = [], WIDTH - RIGHT + 20, TOP + 12
     for name, colour in colours.items():
-        parts.append(f'<g fill="{colour}">{_shape("circle", x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:24])}</text>')
+        parts.append(f'<g fill="{colour}">{_shape("circle", x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>')
         y += 22
     y += 10
     for name, shape in shapes.items():
-        parts.append(f'<g fill="#555">{_shape(shape, x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:24])}</text>')
+        parts.append(f'<g fill="#555">{_shape(shape, x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>')
         y += 22
     return parts

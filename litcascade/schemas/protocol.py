@@ -116,6 +116,8 @@ class StageSpec(Frozen):
     policy `rule`: the frozen `rule` of a panel says whom to ask, and decides (see `eval.panels`); who is not asked costs nothing.
     logic: how the criteria combine for readers of style `criteria`, such as `I1 and (I2 or I3) and not E1`.
     long: a report longer than the window is read in windows, trimmed (back matter, notes, figures, tables), or referred.
+    calls: extraction asks for all fields at once, part by part, or field by field. passes: 2 asks once more for what was not
+    reported, and so on.
     longer: the reader that is asked in place of one whose window the text does not fit.
     positives `people`: what models include waits for a person to confirm; what they exclude is a silver exclusion.
     referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
@@ -133,6 +135,8 @@ class StageSpec(Frozen):
     logic: str | None = None
     long: Literal["window", "trim", "refer"] = "window"
     longer: str | None = None
+    calls: Literal["all", "part", "field"] = "all"
+    passes: int = Field(default=1, ge=1, le=5)
     positives: Literal["pass", "people"] = "pass"
     referred: Literal["wait", "pass"] = "wait"
     gate: Literal["none", "people"] = "none"

@@ -1,125 +1,232 @@
-"""Schema-guided data extraction: for every field the quote first, then the value it supports."""
+"""Schema-guided data extraction: for every field the evidence first, then notes, then the value it supports."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
-from litcascade.schemas import (
-    Answer,
-    Ask,
-    FieldSpec,
-    FieldValue,
-    JsonShape,
-    Reader,
-    Reading,
-    Refer,
-    ReferCode,
-    Request,
-    State,
-    Turn,
-    Verdict,
-    say,
+from litcascade.schemas import Answer, Ask, JsonShape, Reader, Reading, Refer, ReferCode, Request, State, Turn, Verdict, say
+from litcascade.schemas.fields import FieldFound, answer_tokens, guide, json_schema
+from litcascade.stages.base import REPAIRABLE, STAGE_CLASSES, Stage, Subject
+from litcascade.stages.budget import Plan
+from litcascade.stages.extraction_calls import (
+    SAID,
+    Specs,
+    asked_in,
+    faulty_words,
+    narrowed,
+    only,
+    opening,
+    parts_of,
+    recovery_words,
+    worth_another_pass,
 )
-from litcascade.schemas.fields import check_value, guide, is_nothing, json_schema
-from litcascade.schemas.keys import scrubbed
-from litcascade.stages.base import STAGE_CLASSES, Subject
+from litcascade.stages.extraction_merging import merge_values, recovered
+from litcascade.stages.extraction_reading import escalated, faults_of, read_field
 from litcascade.stages.parse import read_object
 from litcascade.stages.policy import Outcome, referral
-from litcascade.stages.quote import fold, stands_in
+from litcascade.stages.quote import fold
 from litcascade.stages.reports import ReportStage
 
-TOKENS_PER_FIELD = 160
+_CUT = (ReferCode.TRUNCATED, ReferCode.EMPTY)
+
+
+class OwnRepairs(Stage):
+    """A stage whose `read` asks its repairs itself, since each field has its own."""
+
+    def step(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
+        """What `read` makes of the turns, without the repairs of the base."""
+        return self.read(subject, reader, turns) if turns and not reader.is_person else super().step(subject, reader, turns)
+
+
+class Readout:
+    """What the turns of one window said of each field so far: the value, the fault of its last call, and who asked last."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, FieldFound] = {}
+        self.codes: dict[str, Refer] = {}
+        self.asked: dict[str, int] = {}
+        self.last: dict[str, Turn] = {}
+        self.passes = 0
 
 
 @STAGE_CLASSES.register("extraction")
-class Extraction(ReportStage):
+class Extraction(ReportStage, OwnRepairs):
     """Extract the protocol's fields from a report.
 
-    Good fields are kept; invalid ones are asked for again, alone, once; what stays invalid is an error of that field.
-    A reply with no readable field at all sends the record to a person.
+    The schema is asked whole, part by part, or field by field (`calls` of the stage: all, part, field). Good fields are kept;
+    invalid ones are asked for again, alone, as often as the stage allows; what stays invalid is an error of that field. An
+    answer that was cut is asked for with more room, then in halves. With `passes` above 1, fields not reported are asked for
+    again, and groups for missing rows (calls of purpose `recover`). A reply with no readable field at all sends the record to a
+    person.
     """
 
     name: ClassVar[str] = "extraction"
     version: ClassVar[int] = 2
+
+    @property
+    def parts(self) -> list[Specs]:
+        """The fields by call."""
+        return parts_of(self.protocol.fields, getattr(self.spec, "calls", "all"))
+
+    @property
+    def turn_limit(self) -> int:
+        """The most turns that one window can rightly take."""
+        fields = len(self.protocol.fields)
+        return 2 * fields * (1 + self.spec.repairs) + self._passes()
+
+    def _passes(self) -> int:
+        return int(getattr(self.spec, "passes", 1))
 
     def shared_places(self, reader: Reader) -> dict[str, str]:
         """The screening places and the field guide."""
         return {**super().shared_places(reader), "fields": guide(self.protocol.fields)}
 
     def shape_of(self, reader: Reader) -> JsonShape:
-        """An object with quote and value for every field."""
-        return JsonShape(name="extraction", json_schema=json_schema(self.protocol.fields))
+        """An object with evidence and value for every field of the first call."""
+        return JsonShape(name="extraction", json_schema=json_schema(self.parts[0]))
 
     def answer_room(self, reader: Reader) -> int:
-        """Tokens that the answer may take."""
-        return max(reader.max_tokens, TOKENS_PER_FIELD * len(self.protocol.fields))
+        """Tokens that the longest of the answers may take; at most half the window, but where the reader says so."""
+        wanted = max(answer_tokens(part) for part in self.parts)
+        return max(reader.max_tokens, min(wanted, max(reader.context // 2, 1)))
 
-    def _question(self, reader: Reader, messages: Sequence[object], specs: tuple[FieldSpec, ...], purpose: str) -> Request:
+    def fixed_texts(self, subject: Subject, reader: Reader) -> list[str]:
+        """What stands in every prompt beside the text, with the words that narrow a question to a part of the fields."""
+        parts = self.parts
+        return [*super().fixed_texts(subject, reader), *([max(map(only, parts), key=len)] if len(parts) > 1 else [])]
+
+    def _ask_window(self, subject: Subject, reader: Reader, made: Plan, number: int) -> Request:
+        whole = super()._ask_window(subject, reader, made, number)
+        parts = self.parts
+        return whole if len(parts) == 1 else self._ask(reader, whole, parts[0], "ask")
+
+    def _ask(self, reader: Reader, like: Request, specs: Specs, purpose: str, words: str | None = None) -> Request:
+        """A fresh question about the text of another one, for these fields alone."""
+        if words is None and set(specs) == set(self.protocol.fields):
+            messages = opening(like.messages)
+        else:
+            messages = narrowed(like.messages, only(specs) if words is None else words)
         shape = JsonShape(name="extraction", json_schema=json_schema(specs))
-        tokens = max(reader.max_tokens, TOKENS_PER_FIELD * len(specs))
-        return self.request(reader, messages, shape, max_tokens=tokens, purpose=purpose)
+        return self.request(reader, messages, shape, max_tokens=self.answer_room(reader), purpose=purpose)
 
-    def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Answer | Refer:
-        """The fields from all turns, later turns filling what earlier ones got wrong."""
-        values, refer = self._gather(subject, turns)
-        if refer:
-            return refer
-        faults = [value for value in values.values() if value.error]
-        if faults and sum(turn.request.purpose == "repair" for turn in turns) < self.spec.repairs:
-            named = "; ".join(f"{value.field}: {value.error}" for value in faults)
-            return Refer(code=ReferCode.UNPARSED, detail=named)
-        return Answer(values=tuple(values[spec.name] for spec in self.protocol.fields))
+    def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
+        """The fields of one window from all its turns, or the next question about it."""
+        told = self._gather(subject, turns)
+        return self._repair_next(reader, told) or self._ask_next(reader, turns[0], told) or self._outcome(told)
 
-    def repair(self, subject: Subject, reader: Reader, turns: Sequence[Turn], fault: Refer) -> Request:
-        """Ask again for the faulty fields alone, with what was wrong; or for all where nothing could be read."""
-        if fault.code in (ReferCode.TRUNCATED, ReferCode.EMPTY):
-            return super().repair(subject, reader, turns, fault)
-        first = turns[0].request
-        values, _ = self._gather(subject, turns)
-        specs = tuple(s for s in self.protocol.fields if s.name not in values or values[s.name].error)
-        said = (turns[-1].reply.text or "")[:4000]
-        words = f"These parts could not be used: {fault.detail}. Answer again for {', '.join(s.name for s in specs)} only."
-        messages = (*first.messages, say("assistant", said), say("user", words))
-        return self._question(reader, messages, specs, "repair")
-
-    def _gather(self, subject: Subject, turns: Sequence[Turn]) -> tuple[dict[str, FieldValue], Refer | None]:
+    def _gather(self, subject: Subject, turns: Sequence[Turn]) -> Readout:
         text = fold(subject.document.text()) if subject.document else ""
-        values: dict[str, FieldValue] = {}
-        problem: Refer | None = None
+        told = Readout()
         for turn in turns:
-            found = read_object(turn.reply)
-            if isinstance(found, Refer):
-                problem = found
+            self._hear(told, turn, text)
+        return told
+
+    def _hear(self, told: Readout, turn: Turn, text: str) -> None:
+        purpose, names = turn.request.purpose, asked_in(turn)
+        found = read_object(turn.reply)
+        again = purpose == "recover"
+        told.passes += again
+        for spec in self.protocol.fields:
+            name = spec.name
+            if name not in names or (again and isinstance(found, Refer)):
                 continue
-            for spec in self.protocol.fields:
-                if spec.name not in values or values[spec.name].error:
-                    values[spec.name] = read_field(spec, found, text)
-        if not values:
-            return {}, problem or Refer(code=ReferCode.EMPTY)
-        if all(value.error for value in values.values()):
-            named = "; ".join(f"{value.field}: {value.error}" for value in values.values())
-            return {}, Refer(code=ReferCode.UNPARSED, detail=named)
-        return values, None
+            old = told.values.get(name)
+            if isinstance(found, Refer):
+                new = FieldFound(field=name, error=f"{found.code.value}: {found.detail}".strip(": "), purpose=purpose)
+            else:
+                new = read_field(spec, found, text, purpose)
+            if again:
+                told.values[name] = recovered(spec, told.values[name], new)
+                continue
+            told.asked[name] = told.asked.get(name, 0) + 1
+            told.last[name] = turn
+            told.codes.pop(name, None)
+            if isinstance(found, Refer):
+                told.codes[name] = found
+            if old is None or old.error or faults_of(new) < faults_of(old):
+                told.values[name] = new
+
+    def _repair_next(self, reader: Reader, told: Readout) -> Request | None:
+        """Ask again for the faulty fields of one call, the first that has any; None where nothing can be repaired."""
+        faulty = [spec for spec in self.protocol.fields if spec.name in told.values and self._repairable(told, spec.name)]
+        while faulty:
+            turn = told.last[faulty[0].name]
+            specs = tuple(spec for spec in faulty if told.last[spec.name] is turn)
+            request = self._repair(reader, turn, specs, told)
+            if request is not None:
+                return request
+            faulty = [spec for spec in faulty if spec not in specs]
+        return None
+
+    def _repairable(self, told: Readout, name: str) -> bool:
+        code = told.codes.get(name)
+        bad = faults_of(told.values[name]) > 0
+        return bad and told.asked[name] <= self.spec.repairs and (code is None or code.code in REPAIRABLE)
+
+    def _repair(self, reader: Reader, turn: Turn, specs: Specs, told: Readout) -> Request | None:
+        fault = told.codes.get(specs[0].name)
+        if fault is not None and fault.code in _CUT:
+            return self._more_room(reader, turn, specs)
+        said = say("assistant", (turn.reply.text or "")[:SAID])
+        messages = (*opening(turn.request.messages), said, say("user", faulty_words(specs, told.values)))
+        shape = JsonShape(name="extraction", json_schema=json_schema(specs))
+        return self.request(reader, messages, shape, max_tokens=self.answer_room(reader), purpose="repair")
+
+    def _more_room(self, reader: Reader, turn: Turn, specs: Specs) -> Request | None:
+        """The same question with twice the room as far as the window goes, else about fewer fields; None where neither can be.
+
+        The cut answer is never shown again, so that the prompt does not grow.
+        """
+        asked = asked_in(turn)
+        if len(specs) < len(asked):
+            return self._ask(reader, turn.request, specs, "repair")
+        room = turn.request.sampling.max_tokens
+        most = reader.context - turn.reply.prompt_tokens - 8 if turn.reply.prompt_tokens else reader.context // 2
+        if (wider := min(2 * room, most)) > room:
+            sampling = turn.request.sampling.model_copy(update={"max_tokens": wider})
+            return turn.request.model_copy(update={"sampling": sampling, "purpose": "repair"})
+        return self._ask(reader, turn.request, specs[: len(specs) // 2], "repair") if len(specs) > 1 else None
+
+    def _ask_next(self, reader: Reader, first: Turn, told: Readout) -> Request | None:
+        """The next part of the fields, or one more pass over what was not found; None where all is asked."""
+        part = next((part for part in self.parts if part[0].name not in told.asked), None)
+        if part is not None:
+            return self._ask(reader, first.request, part, "part")
+        if told.passes + 1 >= self._passes():
+            return None
+        specs = tuple(spec for spec in self.protocol.fields if worth_another_pass(spec, told.values[spec.name]))
+        if not specs or all(value.error for value in told.values.values()):
+            return None
+        return self._ask(reader, first.request, specs, "recover", recovery_words(specs, told.values))
+
+    def _outcome(self, told: Readout) -> Answer | Refer:
+        values = [escalated(spec, told.values[spec.name]) for spec in self.protocol.fields]
+        if all(value.error for value in values):
+            named = "; ".join(f"{value.field}: {value.error}" for value in values)
+            return next(reversed(told.codes.values()), None) or Refer(code=ReferCode.UNPARSED, detail=named)
+        return Answer(values=tuple(values))
 
     def merge(self, outcomes: Sequence[Answer | Refer], windows: int) -> Answer | Refer:
-        """One value a field from all windows: lists are joined, others agree or go to a person as an error of that field."""
+        """One value a field from all windows, by the field's rule; a window that was not read sends the record to a person."""
         unread = next((one for one in outcomes if isinstance(one, Refer)), None)
         if unread is not None:
             return unread.model_copy(update={"detail": f"one of {windows} parts: {unread.detail}"[:300]})
-        answers = [one for one in outcomes if isinstance(one, Answer)]
-        return Answer(
-            values=tuple(
-                merge_values(spec, [value for answer in answers for value in answer.values if value.field == spec.name])
-                for spec in self.protocol.fields
-            )
-        )
+        values = [value for one in outcomes if isinstance(one, Answer) for value in one.values]
+        merged = [
+            merge_values(spec, [cast(FieldFound, value) for value in values if value.field == spec.name])
+            for spec in self.protocol.fields
+        ]
+        return Answer(values=tuple(merged))
 
     def decide(self, subject: Subject, readings: Mapping[str, Reading]) -> Ask | Verdict:
-        """Extracted where every reader gave values; else a person must look."""
+        """Extracted where every reader gave values and the text may be trusted to a model; else a person must look."""
         unheard = tuple(name for name in self.spec.readers if name not in readings)
         if unheard:
             return Ask(readers=unheard)
         refers = [r.outcome for r in readings.values() if isinstance(r.outcome, Refer)]
+        guard = self.guard(subject)
         outcome = referral(refers, None) if refers else Outcome(State.EXTRACTED)
+        if guard and not refers:
+            outcome = Outcome(State.REFERRED, None, guard.code, guard.detail or None)
         return Verdict(
             record_id=subject.record.record_id,
             stage=self.name,
@@ -130,35 +237,3 @@ class Extraction(ReportStage):
             readings=tuple(readings[name] for name in self.spec.readers),
             document_id=subject.document.document_id if subject.document else None,
         )
-
-
-def read_field(spec: FieldSpec, found: dict[str, Any], folded_text: str) -> FieldValue:
-    """One field of the answer, checked against its declaration and its quote looked up in the text."""
-    entry = found.get(spec.name)
-    if not isinstance(entry, dict) or "value" not in entry:
-        what = "missing from the answer" if entry is None else 'must be an object with "quote" and "value"'
-        return FieldValue(field=spec.name, error=what)
-    value, error = check_value(spec, scrubbed(entry["value"]))
-    quote = scrubbed(entry.get("quote"))
-    quote = quote.strip() or None if isinstance(quote, str) else None
-    if error:
-        return FieldValue(field=spec.name, quote=quote, error=error)
-    if is_nothing(spec, value):
-        return FieldValue(field=spec.name, value=value, quote=None)
-    found_quote = bool(quote) and stands_in(quote or "", folded_text)
-    return FieldValue(field=spec.name, value=value, quote=quote, quote_found=found_quote)
-
-
-def merge_values(spec: FieldSpec, values: Sequence[FieldValue]) -> FieldValue:
-    """One field over windows: what a found quote supports goes before what none does; nothing found anywhere stays nothing."""
-    given = [value for value in values if not value.error and not is_nothing(spec, value.value)]
-    told = [value for value in given if value.quote_found] or given
-    if not told:
-        return next((value for value in values if not value.error), values[0])
-    if spec.kind == "multi":
-        joined = list(dict.fromkeys(item for value in told for item in value.value))
-        return told[0].model_copy(update={"value": joined})
-    if any(value.value != told[0].value for value in told[1:]):
-        shown = "; ".join(str(value.value)[:60] for value in told[:4])
-        return FieldValue(field=spec.name, quote=told[0].quote, error=f"the parts of the report give different values: {shown}")
-    return told[0]

@@ -115,6 +115,30 @@ def test_labels_come_with_log_probabilities_and_long_prompts_are_refused(engine:
     assert "context" in refused.refused
 
 
+def test_texts_are_counted_by_the_models_own_tokenizer(engine: tuple[str, ModelSpec]) -> None:
+    texts = ["zinc", "zinc " * 100, TEXT, "研究 of zinc"]
+
+    async def go() -> tuple[list[int] | None, Reply | BackendError]:
+        backend = BACKENDS.get(engine[1].backend)("m", engine[1], Path())
+        try:
+            counts = await backend.count(texts)
+            messages = (say("user", texts[1]),)
+            request = Request(
+                model=ModelRef(name="m"), messages=messages, shape=LabelShape(labels=("yes", "no")), sampling=Sampling()
+            )
+            return counts, await anext(came async for _, came in backend.ask([request]))
+        finally:
+            await backend.close()
+
+    counts, reply = asyncio.run(go())
+    assert counts is not None
+    assert all(0 < count <= len(text.encode()) for count, text in zip(counts, texts, strict=True))
+    assert 100 <= counts[1] <= 210
+    assert isinstance(reply, Reply)
+    assert reply.prompt_tokens is not None
+    assert counts[1] <= reply.prompt_tokens <= counts[1] + 80
+
+
 def test_three_stages_end_with_a_closed_ledger(engine: tuple[str, ModelSpec], tmp_path: Path) -> None:
     name, spec = engine
     folder_ = ReviewFolder(tmp_path / "review")

@@ -489,7 +489,7 @@ def test_what_looks_like_utf16_and_is_not_stops_no_folder(folder: ReviewFolder) 
         ('[stages.title_abstract]\nreaders = ["one"]\nthreshold = 0.5\n', "do nothing under"),
         ('[stages.title_abstract]\nreaders = ["free"]\npolicy = "threshold"\nthreshold = 0.5\n', "gives no score"),
         ('[stages.title_abstract]\nreaders = ["one"]\nrefiner = "one"\n', "belongs to full_text"),
-        ('[stages.full_text]\nreaders = ["shown"]\n', "at title_abstract only"),
+        ('[stages.extraction]\nreaders = ["shown"]\n', "at the screening stages"),
     ],
 )
 def test_keys_that_would_do_nothing_are_refused(folder: ReviewFolder, stage: str, words: str) -> None:

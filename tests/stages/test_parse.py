@@ -11,6 +11,7 @@ from litcascade.backends.base import reply_of
 from litcascade.schemas import Refer, ReferCode, Reply
 from litcascade.stages.parse import read_word
 from litcascade.stages.words import words_of
+from tests.conftest import DATA
 
 CODE = {
     "truncated": ReferCode.TRUNCATED,
@@ -182,3 +183,16 @@ def test_deep_json_does_not_break_the_reader() -> None:
 @pytest.mark.parametrize("text", ["I1 is met.\nE1 Is a review\nNo", '{"criterion": "E1", "answer": "no"}', "yes", "No."])
 def test_yes_and_no_are_no_verdicts_where_the_labels_are_other_words(text: str) -> None:
     assert isinstance(read_word(said(text), words_of("include", "exclude")), Refer)
+
+
+def test_case_s10_an_answer_with_marks_of_a_chat_template_decides_nothing() -> None:
+    folder = DATA / "cases" / "S10-chat-template"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    for line in (folder / "replies.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        found = read_word(reply_of(case["key"], case["reply"], "", 0.0))
+        if expected[case["key"]]["decision"] is None:
+            assert isinstance(found, Refer)
+            assert found.code is ReferCode.TEMPLATE
+        else:
+            assert found == expected[case["key"]]["decision"]

@@ -13,6 +13,7 @@ TABLES = {
     "stage_versions", "calls", "failures", "readings", "verdicts", "extractions", "adjudications", "person_readings",
     "requeued", "estimates", "causes", "pairs", "clusters", "meta", "migrations",
     "rationales", "split_versions", "splits", "bench_cells", "bench_runs", "panel_rules", "audits", "criterion_answers", "token_counts",
+    "judge_versions", "judgements", "judge_samples", "judge_labels", "judge_calibrations",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",
