@@ -88,6 +88,8 @@ def _in_order(source: Source, names: tuple[str, ...]) -> Iterator[etree._Element
         parser.feed(piece.encode())
         for _, found in parser.read_events():
             if _inside(found, names):
+                raw = etree.tostring(found, encoding="unicode", with_tail=False)
+                yield SetAside(line_of(found), "a record inside another one, with which its words are kept", raw, is_record=True)
                 continue
             yield found
             found.clear(keep_tail=True)

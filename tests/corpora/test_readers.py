@@ -405,3 +405,9 @@ def test_every_real_export_is_read_or_refused_in_one_sentence(corpora: Path) -> 
     assert (read["pubmed/metaknowledge_medline_test.medline"], read["pubmed/revtools_restoration_pubmed.nbib"]) == (175, 104)
     assert (read["wos/metaknowledge_savedrecs.txt"], read["wos/flashfloods_savedrecs501-557.bib"]) == (32, 57)
     assert read["scopus/lagisz_pfas_scopus.bib"] == read["scopus/lagisz_pfas_scopus.ris"] == 8
+
+
+def test_a_record_inside_another_one_is_counted_and_set_aside() -> None:
+    parsed = read_text_as("endnote_xml", "<record>\n<record>\n<titles><title>Zinc</title></titles></record>\n</record>")
+    assert (len(parsed.records), refused(parsed)) == (1, 1)
+    assert "Zinc" in str(parsed.records[0].source)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from litcascade.backends.scripted import ScriptedBackend
+from litcascade.corpora.texts.inspecting import read_inspected
 from litcascade.errors import InputError
 from litcascade.pipeline.texts import TextsReceipt, import_texts, load_documents
 from litcascade.schemas import DocumentState, FlagKind, Reply
@@ -138,3 +139,13 @@ def test_one_bad_file_never_stops_the_others(review: ReviewFolder) -> None:
     assert (receipt.files, receipt.matched) == (3, 2)
     assert receipt.states == {"parsed": 1, "broken": 1}
     assert [name for name, _ in receipt.other_kinds] == ["notes.docx"]
+
+
+def test_covers_slides_and_scans_are_no_reports(review: ReviewFolder) -> None:
+    """Case G02: what a parser makes of them is too little to be a report, and none may be excluded by a model."""
+    where = DATA / "cases" / "G02-no-usable-fulltext"
+    files = {name: where / f"{name}.tei.xml" for name in ("scan", "slides", "cover_page", "good")}
+    states = {name: read_inspected(path).state for name, path in files.items()}
+    assert states == {
+        "scan": DocumentState.EMPTY, "slides": DocumentState.EMPTY, "cover_page": DocumentState.EMPTY, "good": DocumentState.PARSED,
+    }  # fmt: skip

@@ -9,13 +9,11 @@ from pathlib import Path
 
 from litcascade import __version__
 from litcascade.corpora.texts.base import TEXT_READERS, Body
-from litcascade.corpora.texts.fullness import too_short
 from litcascade.corpora.texts.xml import root_name
 from litcascade.errors import InputError
 from litcascade.schemas import READABLE, Document, DocumentState
 
 SIZE_LIMIT = 200 * 2**20
-PAGED = ("pdf", "tei")  # made out of pages, where a cover, slides or a notice may be all there is
 ENDINGS = (".xml", ".nxml", ".html", ".htm", ".txt", ".md", ".pdf")
 
 
@@ -57,8 +55,6 @@ def document_of(raw: bytes, path: Path, body: Body) -> Document:
         **{item.name: getattr(body, item.name) for item in fields(body) if item.name != "parser"},
         parser=body.parser or f"litcascade {__version__}",
     )
-    if document.state in READABLE and document.format in PAGED and (why := too_short(body)):
-        return document.model_copy(update={"state": DocumentState.EMPTY, "note": why})
     if document.state in READABLE and not any(piece.text.strip() for piece in document.pieces() if piece.kind != "abstract"):
         return document.model_copy(update={"state": DocumentState.EMPTY, "note": "no text in the body", "sections": ()})
     return document

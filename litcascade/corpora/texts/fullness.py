@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from litcascade.corpora.texts.base import Body
-from litcascade.schemas import DocumentState
+from litcascade.schemas import Document, DocumentState
 
 CHARACTERS = 1500
 _NOTICE = re.compile(
@@ -29,7 +29,7 @@ def settled(body: Body) -> Body:
     return replace(body, state=DocumentState.EMPTY, note="no text in the body")
 
 
-def too_short(body: Body) -> str | None:
+def too_short(body: Body | Document) -> str | None:
     """Why a text that was made out of pages (GROBID's TEI, PDF) cannot be a report; None where it may be one.
 
     Cover pages, slides and notices of withdrawal come out of such readers as a few sentences. A text is too short where abstract,
