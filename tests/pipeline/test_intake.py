@@ -141,7 +141,7 @@ def test_one_bad_file_never_stops_the_others(review: ReviewFolder) -> None:
     assert [name for name, _ in receipt.other_kinds] == ["notes.docx"]
 
 
-def test_covers_slides_and_scans_are_no_reports(review: ReviewFolder) -> None:
+def test_covers_slides_and_scans_are_no_reports() -> None:
     """Case G02: what a parser makes of them is too little to be a report, and none may be excluded by a model."""
     where = DATA / "cases" / "G02-no-usable-fulltext"
     files = {name: where / f"{name}.tei.xml" for name in ("scan", "slides", "cover_page", "good")}
