@@ -69,11 +69,15 @@ def import_texts(store: Store, source: Path | Mapping[Path, str], intake: Intake
     files, given = _sources(source, taking.receipt, {row[0] for row in known})
     fresh = [path for path in files if not taking.here_already(path, given.get(path), how.grobid is not None)]
     done = len(files) - len(fresh)
+    unread = dict.fromkeys(fresh)
     for path, document in _read(fresh, how, taking.receipt):
         taking.take(path, document, given.get(path))
+        unread.pop(path, None)
         done += 1
         how.on_tick(done, len(files))
     taking.flush()
+    told = {name for name, _ in taking.receipt.waiting}
+    taking.receipt.waiting += [(path.name, "it was not read; import it again") for path in unread if path.name not in told]
     return taking.receipt
 
 
@@ -112,19 +116,25 @@ def _read(files: Sequence[Path], how: Intake, receipt: TextsReceipt) -> Iterator
 
 def _heavy(path: Path) -> bool:
     """Whether reading a file needs the guard of a process of its own: PDF, packed, or large."""
-    return path.suffix.lower() in (".pdf", ".gz") or path.stat().st_size > LIGHT or tell_format(_head(path), path) == "pdf"
+    head = _head(path)
+    large = bool(head) and path.stat().st_size > LIGHT
+    return large or path.suffix.lower() in (".pdf", ".gz") or tell_format(head, path) == "pdf"
 
 
 def _head(path: Path) -> bytes:
-    with path.open("rb") as handle:
-        return handle.read(4096)
+    """The first bytes of a file; none of one that cannot be opened, for its reader tells why."""
+    try:
+        with path.open("rb") as handle:
+            return handle.read(4096)
+    except OSError:
+        return b""
 
 
 T = TypeVar("T")
 
 
 def in_order(paths: Sequence[Path], results: Iterable[tuple[Path, T]]) -> Iterator[tuple[Path, T]]:
-    """Results that come in any order, in that of the paths; what comes early waits."""
+    """Results that come in any order, in that of the paths; what comes early waits, and a path without result holds up none."""
     early: dict[Path, T] = {}
     wanted = iter(paths)
     following = next(wanted, None)
@@ -134,6 +144,7 @@ def in_order(paths: Sequence[Path], results: Iterable[tuple[Path, T]]) -> Iterat
             assert following is not None
             yield following, early.pop(following)
             following = next(wanted, None)
+    yield from sorted(early.items())
 
 
 def _drained(results: AsyncGenerator[tuple[Path, T], None]) -> Iterator[tuple[Path, T]]:

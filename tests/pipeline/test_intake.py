@@ -7,7 +7,7 @@ import pytest
 from litcascade.backends.scripted import ScriptedBackend
 from litcascade.corpora.texts.inspecting import read_inspected
 from litcascade.errors import InputError
-from litcascade.pipeline.texts import TextsReceipt, import_texts, load_documents
+from litcascade.pipeline.texts import TextsReceipt, import_texts, in_order, load_documents
 from litcascade.schemas import DocumentState, FlagKind, Reply
 from tests.conftest import DATA
 from tests.support.reviews import REPORTS, ReviewFolder
@@ -149,3 +149,17 @@ def test_covers_slides_and_scans_are_no_reports() -> None:
     assert states == {
         "scan": DocumentState.EMPTY, "slides": DocumentState.EMPTY, "cover_page": DocumentState.EMPTY, "good": DocumentState.PARSED,
     }  # fmt: skip
+
+
+def test_results_come_in_the_order_of_the_files_and_one_without_result_holds_up_none() -> None:
+    a, b, c, d = (Path(name) for name in "abcd")
+    assert list(in_order([a, b, c], [(c, 3), (a, 1), (b, 2)])) == [(a, 1), (b, 2), (c, 3)]
+    assert list(in_order([a, b, c, d], [(d, 4), (a, 1), (c, 3)])) == [(a, 1), (c, 3), (d, 4)]
+
+
+def test_a_link_that_leads_nowhere_is_a_broken_text_and_the_others_are_read(review: ReviewFolder) -> None:
+    where = put(review, "r1.xml", TITLE)
+    (where / "r2.xml").symlink_to(where / "gone.xml")
+    receipt = take(review, where)
+    assert (receipt.files, receipt.states) == (2, {"parsed": 1, "broken": 1})
+    assert "cannot be read" in review.rows("select note from documents where record_id = 'r2'")[0][0]

@@ -23,7 +23,8 @@ def find_files(folder: Path) -> tuple[list[Path], list[Path]]:
         raise InputError(f"{folder}: there is no such file or folder")
     if folder.is_file():
         return [folder], []
-    every = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    found = (path for path in folder.rglob("*") if not path.name.startswith("."))
+    every = sorted(path for path in found if path.is_file() or (path.is_symlink() and not path.is_dir()))
     files = [path for path in every if plain_name(path).suffix.lower() in ENDINGS]
     if not files:
         raise InputError(f"{folder}: holds no full texts; put files ending in {', '.join(ENDINGS)} (or .gz of them) there")
