@@ -83,7 +83,11 @@ def best_by_weight(confusions: Mapping[str, Confusion], low: float = 1.0, high: 
 
 
 def _leader(able: Mapping[str, Confusion], w: float) -> str:
-    return max(able, key=lambda name: wmcc(able[name], w).value or -2.0)
+    def value(name: str) -> float:
+        found = wmcc(able[name], w).value
+        return -2.0 if found is None else found  # 0 is a value, and above every negative one
+
+    return max(able, key=value)
 
 
 def rank_reversals(confusions: Mapping[str, Confusion], metrics: Sequence[str] = ("accuracy", "mcc", "wmcc@10")) -> pl.DataFrame:

@@ -64,6 +64,12 @@ def test_the_leader_by_span_has_the_highest_wmcc(many: list[tuple[Confusion, Con
         assert leader >= best - 1e-9
 
 
+def test_a_leader_at_zero_is_above_one_below_zero() -> None:
+    worse, chance = Confusion(tp=0, fp=1, fn=2, tn=1), Confusion(tp=1, fp=1, fn=1, tn=1)
+    spans = best_by_weight({"worse": worse, "chance": chance}, 1, 100)
+    assert [(span.classifier, span.low, span.high) for span in spans] == [("chance", 1, 100)]
+
+
 def test_a_sweep_leaves_undefined_values_empty() -> None:
     frame = sweep({"a": Confusion(tp=1, fp=0, fn=0, tn=0), "b": Confusion(tp=5, fp=1, fn=1, tn=5)}, [1, 10])
     assert frame["wmcc"].null_count() == 2
