@@ -80,6 +80,10 @@ def _check_references(protocol: Protocol, text: str, source: str) -> None:
 
     _check_unique([c.id for c in protocol.criteria], "criteria", "criterion id", fail)
     _check_unique([f.name for f in protocol.fields], "fields", "field name", fail)
+    for number, field in enumerate(protocol.fields):
+        if field.arm or field.time:
+            key = "arm" if field.arm else "time"
+            fail(("fields", number, key), f"field '{field.name}' is no sub-field of a group; take out its {key}")
     for name, reader in protocol.readers.items():
         if reader.model is not None and reader.model not in protocol.models:
             hint = nearest(reader.model, protocol.models)

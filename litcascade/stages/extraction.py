@@ -21,9 +21,10 @@ from litcascade.stages.extraction_calls import (
 )
 from litcascade.stages.extraction_merging import merge_values, recovered
 from litcascade.stages.extraction_reading import escalated, faults_of, read_field
+from litcascade.stages.extraction_support import damage_of, index_of, with_support
+from litcascade.stages.grounding import TextIndex
 from litcascade.stages.parse import read_object
 from litcascade.stages.policy import Outcome, referral
-from litcascade.stages.quote import fold
 from litcascade.stages.reports import ReportStage
 
 _CUT = (ReferCode.TRUNCATED, ReferCode.EMPTY)
@@ -60,7 +61,7 @@ class Extraction(ReportStage, OwnRepairs):
     """
 
     name: ClassVar[str] = "extraction"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def parts(self) -> list[Specs]:
@@ -111,16 +112,16 @@ class Extraction(ReportStage, OwnRepairs):
     def read(self, subject: Subject, reader: Reader, turns: Sequence[Turn]) -> Request | Answer | Refer:
         """The fields of one window from all its turns, or the next question about it."""
         told = self._gather(subject, turns)
-        return self._repair_next(reader, told) or self._ask_next(reader, turns[0], told) or self._outcome(told)
+        return self._repair_next(reader, told) or self._ask_next(reader, turns[0], told) or self._outcome(subject, told)
 
     def _gather(self, subject: Subject, turns: Sequence[Turn]) -> Readout:
-        text = fold(subject.document.text()) if subject.document else ""
+        index = index_of(subject.document.text() if subject.document else "")
         told = Readout()
         for turn in turns:
-            self._hear(told, turn, text)
+            self._hear(told, turn, index)
         return told
 
-    def _hear(self, told: Readout, turn: Turn, text: str) -> None:
+    def _hear(self, told: Readout, turn: Turn, index: TextIndex) -> None:
         purpose, names = turn.request.purpose, asked_in(turn)
         found = read_object(turn.reply)
         again = purpose == "recover"
@@ -133,7 +134,7 @@ class Extraction(ReportStage, OwnRepairs):
             if isinstance(found, Refer):
                 new = FieldFound(field=name, error=f"{found.code.value}: {found.detail}".strip(": "), purpose=purpose)
             else:
-                new = read_field(spec, found, text, purpose)
+                new = read_field(spec, found, index, purpose)
             if again:
                 told.values[name] = recovered(spec, told.values[name], new)
                 continue
@@ -198,8 +199,11 @@ class Extraction(ReportStage, OwnRepairs):
             return None
         return self._ask(reader, first.request, specs, "recover", recovery_words(specs, told.values))
 
-    def _outcome(self, told: Readout) -> Answer | Refer:
-        values = [escalated(spec, told.values[spec.name]) for spec in self.protocol.fields]
+    def _outcome(self, subject: Subject, told: Readout) -> Answer | Refer:
+        assert subject.document is not None
+        held = with_support(self.protocol.fields, told.values, subject.document)
+        damage = damage_of(subject.document)
+        values = [escalated(spec, held[spec.name], damage) for spec in self.protocol.fields]
         if all(value.error for value in values):
             named = "; ".join(f"{value.field}: {value.error}" for value in values)
             return next(reversed(told.codes.values()), None) or Refer(code=ReferCode.UNPARSED, detail=named)

@@ -5,19 +5,21 @@ from typing import Any
 
 from litcascade.schemas.fields import FieldFound, FieldSpec, RowEvidence, is_nothing, same_value
 from litcascade.stages.extraction_reading import escalated
+from litcascade.stages.extraction_support import worst
+from litcascade.stages.grounding import Status
 
 _DIFFER = "the parts of the report give different values"
 Merger = Callable[[FieldSpec, Sequence[FieldFound]], FieldFound]
 
 
 def merge_values(spec: FieldSpec, values: Sequence[FieldFound]) -> FieldFound:
-    """One field over windows, by the field's `merge`: what a found quote supports goes before what none does.
+    """One field over windows, by the field's `merge`: what its quote holds up goes before what only has one, then the rest.
 
     Nothing found anywhere stays nothing; where a window could not be read for this field and none gave a value, the field is
     that error, and where others gave one, a person is told.
     """
     given = [value for value in values if not value.error and not is_nothing(spec, value.value)]
-    told = given if spec.merging == "union" and spec.kind == "group" else [v for v in given if v.quote_found] or given
+    told = given if spec.merging == "union" and spec.kind == "group" else _best_held(given)
     failed = [value for value in values if value.error]
     if not told:
         return escalated(spec, failed[0] if failed else values[0])
@@ -25,6 +27,12 @@ def merge_values(spec: FieldSpec, values: Sequence[FieldFound]) -> FieldFound:
     if failed and not made.error:
         made = made.model_copy(update={"escalated": f"a part of the report could not be read for this field: {failed[0].error}"})
     return escalated(spec, made)
+
+
+def _best_held(given: Sequence[FieldFound]) -> list[FieldFound]:
+    """The values whose evidence is the best there is: held up by their quotes, else with quotes that stand in the text."""
+    ranks = [2 * (value.support == Status.SUPPORTED) + bool(value.quote_found) for value in given]
+    return [value for value, rank in zip(given, ranks, strict=True) if rank == max(ranks)]
 
 
 def _first(_: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
@@ -68,7 +76,10 @@ def union_rows(spec: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
             else:
                 rows[place], evidence[place] = _join(spec, rows[place], row, evidence[place], shown)
     found_all = all(row.quote_found for row in evidence) if evidence else None
-    return told[0].model_copy(update={"value": rows, "evidence": tuple(evidence), "quote_found": found_all})
+    gravest = worst(row.support for row in evidence)
+    because = next((row.because for row in evidence if row.support == gravest), None)
+    kept = {"value": rows, "evidence": tuple(evidence), "quote_found": found_all, "support": gravest, "because": because}
+    return told[0].model_copy(update=kept)
 
 
 def _same_key(spec: FieldSpec, one: dict[str, Any], other: dict[str, Any], mine: RowEvidence, theirs: RowEvidence) -> bool:
@@ -95,8 +106,21 @@ def _join(
             shown = f"{str(old)[:60]}; {str(new)[:60]}"
             cells[field.name], raw[field.name] = None, shown
             errors[field.name] = f"{_DIFFER}: {shown}"
-    better = theirs if theirs.quote_found and not mine.quote_found else mine
-    return cells, RowEvidence(quote=better.quote, quote_found=better.quote_found, errors=errors, raw=raw)
+    better, second = (theirs, mine) if theirs.quote_found and not mine.quote_found else (mine, theirs)
+    doubts = {
+        name: doubt
+        for name, old in cells.items()
+        for doubt in [(mine if one.get(name) == old else theirs).doubts.get(name)]
+        if doubt and name not in errors
+    }
+    told = {"errors": errors, "raw": raw, "doubts": doubts, "others": tuple(dict.fromkeys([*better.others, *_quotes(second)]))}
+    support = worst([doubt.split(": ")[0] for doubt in doubts.values()] or [better.support])
+    because = next((f"{name}: {doubt.partition(': ')[2]}" for name, doubt in doubts.items()), None)
+    return cells, better.model_copy(update={**told, "support": support, "because": because})
+
+
+def _quotes(row: RowEvidence) -> tuple[str, ...]:
+    return (*([row.quote] if row.quote else []), *row.others)
 
 
 def recovered(spec: FieldSpec, old: FieldFound, new: FieldFound) -> FieldFound:

@@ -6,24 +6,24 @@ from typing import Any
 
 from litcascade.schemas.fields import RAW_LIMIT, FieldFound, FieldSpec, RowEvidence, check_cells, check_value, folded, is_nothing
 from litcascade.schemas.keys import scrubbed
-from litcascade.stages.quote import stands_in
+from litcascade.stages.grounding import Status, TextIndex
 
 SHOWN = 300  # characters of what was given, where it is kept beside the value
 QUOTE_KEPT = 2000
 
 
-def verify_value(spec: FieldSpec, value: Any, quote: str | None, folded_text: str) -> bool | None:
+def verify_value(spec: FieldSpec, value: Any, quote: str | None, index: TextIndex) -> bool | None:
     """Whether the quote that a value rests on holds; None where the value needs none (nothing is reported).
 
-    For a row of a group `spec` is the group and `value` its cells by sub-field. `folded_text` is the report as
-    `stages.quote.fold` folds it.
+    For a row of a group `spec` is the group and `value` its cells by sub-field. Whether the quote also holds the value up is said
+    by `extraction_support`, once the whole answer is known.
     """
     if spec.kind != "group" and is_nothing(spec, value):
         return None
-    return bool(quote) and stands_in(quote or "", folded_text)
+    return bool(quote and index.find(quote))
 
 
-def read_field(spec: FieldSpec, found: Mapping[str, Any], folded_text: str, purpose: str = "ask") -> FieldFound:
+def read_field(spec: FieldSpec, found: Mapping[str, Any], index: TextIndex, purpose: str = "ask") -> FieldFound:
     """One field of the answer, checked against its declaration and its quote looked up in the text.
 
     What is wrong is the field's `error`, with what was given in `raw`; a wrong cell of a group is an error of that cell alone.
@@ -34,7 +34,7 @@ def read_field(spec: FieldSpec, found: Mapping[str, Any], folded_text: str, purp
     notes = _text(entry.get("notes"), SHOWN)
     given = scrubbed(entry["value"])
     if spec.kind == "group":
-        return _read_rows(spec, given, folded_text, notes, purpose)
+        return _read_rows(spec, given, index, notes, purpose)
     value, error = check_value(spec, given)
     quote = _text(entry.get("quote"), QUOTE_KEPT)
     common: dict[str, Any] = {"field": spec.name, "notes": notes, "purpose": purpose}
@@ -43,7 +43,7 @@ def read_field(spec: FieldSpec, found: Mapping[str, Any], folded_text: str, purp
     raw = _raw_of(spec, entry, given, value)
     if is_nothing(spec, value):
         return FieldFound(**common, value=value, raw=raw)
-    return FieldFound(**common, value=value, quote=quote, quote_found=verify_value(spec, value, quote, folded_text), raw=raw)
+    return FieldFound(**common, value=value, quote=quote, quote_found=verify_value(spec, value, quote, index), raw=raw)
 
 
 def faults_of(found: FieldFound) -> int:
@@ -51,12 +51,15 @@ def faults_of(found: FieldFound) -> int:
     return int(bool(found.error)) + sum(len(row.errors) for row in found.evidence)
 
 
-def escalated(spec: FieldSpec, found: FieldFound) -> FieldFound:
-    """The value with the reason why a person should look at it, by the field's own threshold; an earlier reason stays."""
-    return found.model_copy(update={"escalated": None if spec.escalate == "never" else _why(spec, found)})
+def escalated(spec: FieldSpec, found: FieldFound, damage: str | None = None) -> FieldFound:
+    """The value with the reason why a person should look at it, by the field's own threshold; an earlier reason stays.
+
+    `damage` says what is wrong with the text, where its numbers may not be used without a person's look.
+    """
+    return found.model_copy(update={"escalated": None if spec.escalate == "never" else _why(spec, found, damage)})
 
 
-def _why(spec: FieldSpec, found: FieldFound) -> str | None:
+def _why(spec: FieldSpec, found: FieldFound, damage: str | None) -> str | None:
     if found.error:
         return f"invalid: {found.error}"[:SHOWN]
     wrong = [
@@ -66,10 +69,28 @@ def _why(spec: FieldSpec, found: FieldFound) -> str | None:
         return f"invalid: {'; '.join(wrong)}"[:SHOWN]
     if found.escalated:
         return found.escalated
+    if found.support not in (None, Status.SUPPORTED):
+        return _unheld(found)
     if found.quote_found is False:
         rows = ", ".join(str(number) for number, row in enumerate(found.evidence, 1) if row.quote_found is False)
         return "the quote does not stand in the report" + (f" (row {rows})" if rows else "")
+    if damage and _has_number(spec, found.value):
+        return damage
     return "every value of this field is looked at" if spec.escalate == "always" else None
+
+
+def _unheld(found: FieldFound) -> str:
+    """What speaks against the value, or against which rows of a group."""
+    rows = [number for number, row in enumerate(found.evidence, 1) if row.support not in (None, Status.SUPPORTED)]
+    where = f" (row {', '.join(map(str, rows))})" if rows else ""
+    return f"{found.support}{where}: {found.because}"[:SHOWN]
+
+
+def _has_number(spec: FieldSpec, value: Any) -> bool:
+    if spec.kind == "group":
+        numbers = [field.name for field in spec.fields if field.kind == "number"]
+        return any(row.get(name) is not None for row in value or () for name in numbers)
+    return spec.kind == "number" and value is not None
 
 
 def _unusable(spec: FieldSpec, entry: Any, found: Mapping[str, Any], purpose: str) -> FieldFound:
@@ -94,7 +115,7 @@ def _raw_of(spec: FieldSpec, entry: Mapping[str, Any], given: Any, value: Any) -
     return _shown(given) if given != value else None
 
 
-def _read_rows(spec: FieldSpec, given: Any, folded_text: str, notes: str | None, purpose: str) -> FieldFound:
+def _read_rows(spec: FieldSpec, given: Any, index: TextIndex, notes: str | None, purpose: str) -> FieldFound:
     common: dict[str, Any] = {"field": spec.name, "notes": notes, "purpose": purpose}
     rows = [] if given is None else given
     fault = _rows_fault(spec, rows)
@@ -115,7 +136,7 @@ def _read_rows(spec: FieldSpec, given: Any, folded_text: str, notes: str | None,
             if field.name in row and (field.name in faults or row[field.name] != cells[field.name])
         }
         kept.append(cells)
-        found = verify_value(spec, cells, quote, folded_text)
+        found = verify_value(spec, cells, quote, index)
         evidence.append(RowEvidence(quote=quote, quote_found=found, errors=faults, raw=mapped))
     found_all = all(row.quote_found for row in evidence) if evidence else None
     return FieldFound(**common, value=kept, quote_found=found_all, evidence=tuple(evidence))

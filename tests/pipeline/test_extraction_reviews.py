@@ -108,7 +108,7 @@ def test_values_are_stored_with_raw_form_evidence_and_why_a_person_should_look(e
     }
     assert found["setting"][:2] == ['"hospital"', "Hospital"]
     assert found["people"][1:3] == ["forty-one", "summed"]
-    assert found["people"][4] == "the quote does not stand in the report"
+    assert found["people"][4] == "quote not found: the quote does not stand in the text"
     assert found["dose"][4] is None
     evidence = json.loads(found["arms"][3])
     assert [row["quote_found"] for row in evidence] == [True, True]

@@ -25,8 +25,8 @@ from litcascade.schemas.fields import FieldFound, RowEvidence
 from litcascade.stages import STAGE_CLASSES, Stage, Subject
 from litcascade.stages.extraction_merging import merge_values, recovered
 from litcascade.stages.extraction_reading import read_field
+from litcascade.stages.grounding import TextIndex
 from litcascade.stages.prompt import load
-from litcascade.stages.quote import fold
 from tests.support.reviews import HEAD, MODEL
 
 TEXT = "Twenty people took zinc and 21 took sugar in a hospital. It was a randomised trial. Pain fell to 1,234 points. Begun May 2020."
@@ -154,8 +154,9 @@ def test_values_without_a_quote_that_stands_go_to_a_person_by_the_fields_own_thr
         "arms": {"notes": "", "value": [ZINC, SUGAR | {"quote": "no"}]},
     }
     values = found(live(stage(), [odd])[0])
-    assert values["pain"].escalated == "the quote does not stand in the report"
-    assert values["arms"].escalated == "the quote does not stand in the report (row 2)"
+    assert values["pain"].escalated == "quote not found: the quote does not stand in the text"
+    assert values["pain"].near == "Pain fell to 1,234 points [quoted / stands: digits: 12 / 1,234]"
+    assert str(values["arms"].escalated).startswith("quote not found (row 2): ")
     assert values["design"].escalated is None
     plain = {"name": "f", "kind": "open", "definition": "d"}
     said = {"f": {"quote": "not there", "value": "x"}}
@@ -165,11 +166,11 @@ def test_values_without_a_quote_that_stands_go_to_a_person_by_the_fields_own_thr
         ("unsupported", "the quote does not stand"),
     ):
         spec = FieldSpec.model_validate({**plain, "escalate": threshold})
-        merged = merge_values(spec, [read_field(spec, said, fold(TEXT))])
+        merged = merge_values(spec, [read_field(spec, said, TextIndex(TEXT))])
         assert (merged.escalated or "").startswith(reason or "")
         assert bool(merged.escalated) == bool(reason)
     always = FieldSpec.model_validate({**plain, "escalate": "always"})
-    held = read_field(always, {"f": {"quote": "took zinc", "value": "zinc"}}, fold(TEXT))
+    held = read_field(always, {"f": {"quote": "took zinc", "value": "zinc"}}, TextIndex(TEXT))
     assert merge_values(always, [held]).escalated == "every value of this field is looked at"
 
 
@@ -313,7 +314,7 @@ def test_case_x02_other_words_for_a_listed_value(cases: Any) -> None:
     kept = set()
     for line in lines:
         answer = {name: {"quote": "", "value": value} for name, value in line["content"].items()}
-        design, people = (read_field(spec, answer, "") for spec in (specs[0], n))
+        design, people = (read_field(spec, answer, TextIndex("")) for spec in (specs[0], n))
         assert design.value == rule["design"][line["key"]], line
         assert bool(design.error) == (design.value is None)
         if design.error and design.raw:

@@ -1,6 +1,6 @@
 """Extraction fields from one source: a declaration gives the JSON schema, the prompt's field guide, the check and the scoring."""
 
-from litcascade.schemas.fields.found import FieldFound, RowEvidence
+from litcascade.schemas.fields.found import FieldFound, RowEvidence, Supported
 from litcascade.schemas.fields.guide import guide
 from litcascade.schemas.fields.models import fields_from_model, model_from_fields
 from litcascade.schemas.fields.same import SameText, same_number, same_value
@@ -33,6 +33,7 @@ __all__ = [
     "RowEvidence",
     "Same",
     "SameText",
+    "Supported",
     "answer_tokens",
     "check_cells",
     "check_value",

@@ -13,7 +13,9 @@ from litcascade.errors import InputError
 from litcascade.schemas.fields.spec import NOT_REPORTED, FieldSpec
 from litcascade.schemas.fields.values import value_type
 
-_EXTRA: tuple[str, ...] = ("unit", "edge_cases", "synonyms", "same", "escalate", "part", "merge", "key", "minimum", "maximum")
+_EXTRA: tuple[str, ...] = (
+    "unit", "edge_cases", "synonyms", "same", "escalate", "part", "merge", "key", "arm", "time", "minimum", "maximum",
+)  # fmt: skip
 
 
 def fields_from_model(model: type[BaseModel]) -> tuple[FieldSpec, ...]:
@@ -22,7 +24,7 @@ def fields_from_model(model: type[BaseModel]) -> tuple[FieldSpec, ...]:
     `Literal` or an enumeration of texts: closed (ordinal with `json_schema_extra={"kind": "ordinal"}`); a list of them: multi;
     int and float: number, with `ge` and `le` as bounds; `date`: date; str: open; a list of another class: group. A type that
     may be None is one that may be "not reported". The description is the definition; the keys `unit`, `edge_cases`, `synonyms`,
-    `same`, `escalate`, `part`, `merge`, `key` may stand in `json_schema_extra`. Anything else is an `InputError`.
+    `same`, `escalate`, `part`, `merge`, `key`, `arm`, `time` may stand in `json_schema_extra`. Anything else is an `InputError`.
     """
     return tuple(_spec(model.__name__, name, info) for name, info in model.model_fields.items())
 

@@ -50,11 +50,14 @@ def parse_schema(text: str, source: str = "schema.toml") -> tuple[FieldSpec, ...
 
 
 def require_names(specs: tuple[FieldSpec, ...], source: str) -> None:
-    """Refuse two fields of one name."""
+    """Refuse two fields of one name, and a plain field that names the arm or time point of a row."""
     names = [spec.name for spec in specs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise InputError(f"{source}: two fields are called '{twice}'; rename one")
+    stray = next((spec.name for spec in specs if spec.arm or spec.time), None)
+    if stray:
+        raise InputError(f"{source}: field '{stray}' is no sub-field of a group; take out its arm and time")
 
 
 def schema_hash(specs: tuple[FieldSpec, ...]) -> str:

@@ -71,6 +71,8 @@ class FieldSpec(Frozen):
     part: fields of one part are asked in one call where the stage asks part by part.
     merge: how values of several windows become one (union, first, most_frequent, conflict); default: union for `multi` and
     `group`, else conflict.
+    arm, time: of a sub-field, the sub-field of its row that names the arm (or group, or system) and the time point that its value
+    belongs to; the quote is then held against these too.
     """
 
     name: Name
@@ -90,6 +92,8 @@ class FieldSpec(Frozen):
     fields: tuple["FieldSpec", ...] = ()
     key: tuple[str, ...] = ()
     rows: int = Field(default=ROWS, ge=1, le=200)
+    arm: Name | None = None
+    time: Name | None = None
 
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -140,6 +144,10 @@ class FieldSpec(Frozen):
         unknown = next((name for name in self.key if name not in names), None)
         if unknown:
             raise ValueError(f"group '{self.name}' names the key '{unknown}', which is not one of its sub-fields")
+        for field in self.fields:
+            named = next((name for name in (field.arm, field.time) if name and (name not in names or name == field.name)), None)
+            if named:
+                raise ValueError(f"sub-field '{field.name}' of '{self.name}' belongs to '{named}', which is no other sub-field")
         return self
 
     @model_validator(mode="after")

@@ -1,13 +1,13 @@
 """What a reader claims, and what its quote is found to be worth."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from litcascade.schemas import FieldSpec, Frozen
 from litcascade.stages.grounding.index import Span
 
 Direction = Literal["higher", "lower", "no difference"]
-Kind = Literal["closed", "multi", "number", "open"]
+Kind = Literal["closed", "multi", "ordinal", "number", "date", "open"]
 
 
 class Arm(Frozen):
@@ -20,7 +20,7 @@ class Arm(Frozen):
 class Claim(Frozen):
     """One extracted value with the quote it rests on, and what is known of what it is about.
 
-    `value` is the value as the reader gave it. `kind` as in `FieldSpec`: labels (closed, multi) are read otherwise than
+    `value` is the value as the reader gave it. `kind` as in `FieldSpec`: labels (closed, multi, ordinal) are read otherwise than
     numbers and free text; `choices` are the labels allowed. `arms` are the groups of the study, `arm` the name of the one
     that the value is claimed for; `times` and `time` likewise for time points (`12 weeks`). `unit` is a unit of measure, or
     `patients` for counts. `direction` is claimed for `arm` against the others. `negated` says whether the claim is that
@@ -41,10 +41,12 @@ class Claim(Frozen):
     negated: bool | None = None
 
     @classmethod
-    def of(cls, spec: FieldSpec, value: str | int | float | list[str], quote: str | None) -> "Claim":
-        """The claim of a field's value as `Extraction` reads it; a missing quote is an empty one."""
+    def of(cls, spec: FieldSpec, value: str | int | float | list[str], quote: str | None, **about: Any) -> "Claim":
+        """The claim of a field's value as `Extraction` reads it; `about` are further keys. A missing quote is an empty one."""
+        assert spec.kind != "group", "the rows of a group are claims of their own"
         given = tuple(value) if isinstance(value, list) else value
-        return cls(field=spec.name, quote=quote or "", value=given, kind=spec.kind, unit=spec.unit, choices=spec.values)
+        told = {"kind": spec.kind, "unit": spec.unit, "choices": spec.values, **about}
+        return cls(field=spec.name, quote=quote or "", value=given, **told)
 
 
 class Status(StrEnum):

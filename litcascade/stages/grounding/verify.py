@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from litcascade.stages.grounding.claim import Arm, Claim, Compared, Status, Support
+from litcascade.stages.grounding.dates import judge_date
 from litcascade.stages.grounding.direction import directions
 from litcascade.stages.grounding.fold import fold
 from litcascade.stages.grounding.index import Span, TextIndex
@@ -123,7 +124,9 @@ def _value(claim: Claim, found: Sequence[Scene], languages: tuple[str, ...]) -> 
 
 
 def _one_value(claim: Claim, value: str | int | float, found: Sequence[Scene], languages: tuple[str, ...]) -> Judged:
-    if claim.kind in ("closed", "multi") or isinstance(value, bool):
+    if claim.kind == "date":
+        return _placed(claim, judge_date(_written(value), found), found)
+    if claim.kind in ("closed", "multi", "ordinal") or isinstance(value, bool):
         label = ("yes" if value else "no") if isinstance(value, bool) else _written(value)
         judged = judge_label(label, claim.field, found, languages, claim.choices)
         return _placed(claim, _without_negation(claim, judged), found)
