@@ -16,11 +16,12 @@ LEAST_KEY = 0.5  # of the key's sub-fields must be the same for two rows to be t
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell that was compared: sub-field, outcome, and whether gold has a value there."""
+    """One cell that was compared: sub-field, outcome, whether gold has a value there, and its row in the extraction (from 0)."""
 
     field: str
     outcome: Outcome
     on_gold: bool
+    row: int | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def compare_rows(
                 field.name,
                 _outcome(field, mine.get(field.name), theirs.get(field.name), (j, field.name) in wrong, same_text),
                 not is_nothing(field, mine.get(field.name)),
+                j,
             )
             for field in spec.fields
         ]

@@ -46,7 +46,9 @@ _CLASSES: dict[Outcome, ErrorClass] = {
 class Pair(Frozen):
     """Gold and the extracted value of one field of one record; `invalid` where the extraction was an error.
 
-    `wrong_cells` are the cells of a group that were errors: (row of the value from 0, sub-field).
+    `wrong_cells` are the cells of a group that were errors: (row of the value from 0, sub-field). `support` says what the
+    quote is worth for the value, None where none was looked up; of a group `doubts` hold the cells that it does not hold up, as
+    (row, sub-field, status), and `support` is None where no cell was looked at.
     """
 
     record_id: str
@@ -54,6 +56,8 @@ class Pair(Frozen):
     value: Any = None
     invalid: bool = False
     wrong_cells: tuple[tuple[int, str], ...] = ()
+    support: str | None = None
+    doubts: tuple[tuple[int, str, str], ...] = ()
 
 
 class Tolerance(Frozen):

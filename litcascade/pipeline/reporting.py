@@ -8,7 +8,7 @@ from litcascade.eval.metrics import caution_of
 from litcascade.pipeline.auditing import audit_table
 from litcascade.pipeline.cascade_scores import CascadeScores
 from litcascade.pipeline.errors_found import causes_table
-from litcascade.pipeline.field_scores import FieldScores
+from litcascade.pipeline.field_score_tables import field_tables
 from litcascade.pipeline.ledger import StageLedger, ledger_table, read_ledger, reasons_table
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.scoring import Scores, StageScore, score_review
@@ -21,9 +21,7 @@ def score_tables(scores: Scores) -> list[Table]:
     tables = [table for stage in scores.stages for table in _stage_tables(stage)]
     if scores.cascade:
         tables.append(_cascade_table(scores.cascade))
-    if scores.fields.scores:
-        tables.append(_fields_table(scores.fields))
-    return tables
+    return [*tables, *field_tables(scores.fields)]
 
 
 def _cascade_table(cascade: CascadeScores) -> Table:
@@ -52,20 +50,6 @@ def _cascade_table(cascade: CascadeScores) -> Table:
         notes.append("yield = end to end x coverage x correctness, of papers with gold fields")
     header = ["stage", "recall", "95 %", "share lost here", "end to end with gold here", "n"]
     return Table("Cascade", header, rows, notes)
-
-
-def _fields_table(fields: FieldScores) -> Table:
-    kinds = ("correct", "wrong", "missing", "spurious", "invalid", "both_empty")
-    rows = [
-        [name, e.metric, e.value, e.n, *(getattr(fields.counts[name], kind) for kind in kinds), e.note]
-        for name, e in fields.scores.items()
-    ]
-    quotes = ", ".join(f"{count} {what}" for what, count in sorted(fields.quotes.items()))
-    notes = [f"values: {quotes}"] if quotes else []
-    if fields.whole and fields.whole.share.value is not None:
-        notes.append(f"records right in every field: {fields.whole.share.value:.3f} of {fields.whole.share.n}")
-    header = ["field", "metric", "value", "n", *(kind.replace("_", " ") for kind in kinds), "note"]
-    return Table("Extraction", header, rows, notes)
 
 
 def _stage_tables(score: StageScore) -> list[Table]:
