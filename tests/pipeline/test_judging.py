@@ -13,6 +13,7 @@ import pytest
 from litcascade.backends.scripted import ScriptedBackend
 from litcascade.errors import BackendError, InputError
 from litcascade.judges import Rubric
+from litcascade.pipeline.importing import import_gold
 from litcascade.pipeline.judging.binding import bind_judge
 from litcascade.pipeline.judging.calibrating import calibrate_judges, store_calibrations
 from litcascade.pipeline.judging.items import Group, items_of, load_groups
@@ -288,7 +289,53 @@ def test_lists_are_matched_item_by_item(extracted: ReviewFolder) -> None:
 def test_values_become_items() -> None:
     assert items_of('"75 mg"') == ("75 mg",)
     assert items_of('["a", " ", null, "b"]') == ("a", "b")
+    assert items_of('[{"finding": "a"}, {"finding": null}, {"other": "b"}]', "finding") == ("a",)
     assert items_of("null") == items_of('"not reported"') == items_of(None) == items_of('" "') == ()
+
+
+def test_the_texts_of_a_groups_rows_are_items_where_their_sub_field_is_for_a_judge(folder: ReviewFolder) -> None:
+    group = """
+[[fields]]
+name = "findings"
+kind = "group"
+definition = "What was found."
+[[fields.fields]]
+name = "finding"
+kind = "open"
+definition = "One finding."
+same = "judge"
+[[fields.fields]]
+name = "where"
+kind = "open"
+definition = "Where."
+"""
+    folder.protocol(PARTS, group)
+    folder.records(1)
+    folder.texts({"r1": "Zinc trial 1. Colds were shorter. People took zinc."})
+    rows = [{"quote": "Colds were shorter", "finding": "colds were shorter", "where": None}]
+    said = {"dose": {"quote": "", "value": None}, "people": {"quote": "", "value": None}, "findings": {"value": rows}}
+
+    def answer(request: Request) -> Reply:
+        return Reply(key=request.key, text=json.dumps(said), finish_reason="stop")
+
+    assert folder.run({"m": ScriptedBackend(answer)}).status == "complete"
+    review = folder.review
+    told = folder.table("gold.csv", [{"record_id": "r1", "field": "findings", "value": '[{"finding": "shorter colds"}]'}])
+    with review.open() as store:
+        import_gold(review, store, told)
+        (found,) = load_groups(review, store).groups
+        assert (found.field, found.gold, found.found) == ("findings.finding", ("shorter colds",), ("colds were shorter",))
+        assert found.definition == "What was found. One finding."
+        outcome = asyncio.run(
+            run_judges(review, store, "judge", backends={"j": ScriptedBackend(yes)}, support=False, probed=False)
+        )
+        assert (outcome.status, outcome.judged) == ("complete", {"same_meaning": 1})
+        with pytest.raises(InputError, match="no free-text field 'findings'; did you mean 'findings.finding'"):
+            load_groups(review, store, ["findings"])
+
+
+def yes(request: Request) -> Reply:
+    return Reply(key=request.key, text="yes", finish_reason="stop")
 
 
 def test_a_scale_gives_scores_with_the_failed_ones_counted(extracted: ReviewFolder) -> None:

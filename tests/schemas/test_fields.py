@@ -208,7 +208,7 @@ def test_shipped_schemas_load_and_are_their_own_classes(name: str) -> None:
 def test_shipped_schemas_hold_what_their_sources_name() -> None:
     six = {spec.name: spec for spec in load_schema("scilitbench")}
     assert {"year", "domain", "approach", "objectives", "results", "limitations"} <= six.keys()
-    assert (len(six["domain"].values), six["domain"].kind, six["limitations"].kind) == (27, "multi", "open")
+    assert (len(six["domain"].values), six["domain"].kind, six["limitations"].kind) == (27, "multi", "group")
     outcomes = next(spec for spec in load_schema("rct_outcomes") if spec.name == "outcomes")
     parts = {field.name for field in outcomes.fields}
     assert {f"{arm}_{what}" for arm in ("intervention", "comparator") for what in ("events", "total", "mean", "sd")} <= parts

@@ -48,8 +48,15 @@ class Judgeable:
 
 
 def open_fields(review: Review, only: Sequence[str] = ()) -> tuple[FieldSpec, ...]:
-    """The fields that hold free text; an unknown name, or no such field, is an `InputError`."""
-    found = tuple(spec for spec in review.protocol.fields if spec.kind == "open")
+    """The fields that hold free text; an unknown name, or no such field, is an `InputError`.
+
+    Of a group these are its open sub-fields with `same = "judge"`, named `group.subfield`: the texts of its rows are the items.
+    """
+    found = tuple(
+        one
+        for spec in review.protocol.fields
+        for one in ([spec] if spec.kind == "open" else [_named(spec, part) for part in spec.fields if part.rule.rule == "judge"])
+    )
     if review.protocol.stages.extraction is None or not found:
         raise InputError(
             f"{review.folder / 'review.toml'}: has no extraction stage with an open field; only free text needs a judge"
@@ -61,8 +68,13 @@ def open_fields(review: Review, only: Sequence[str] = ()) -> tuple[FieldSpec, ..
     return tuple(spec for spec in found if not only or spec.name in only)
 
 
+def _named(group: FieldSpec, part: FieldSpec) -> FieldSpec:
+    words = " ".join(text for text in (group.definition.strip(), part.definition.strip()) if text)
+    return part.model_copy(update={"name": f"{group.name}.{part.name}", "definition": words})
+
+
 def load_groups(review: Review, store: Store, only: Sequence[str] = ()) -> Judgeable:
-    """Every open field with gold, in the order of fields and records.
+    """Every open field (or sub-field) with gold, in the order of fields and records.
 
     The value judged is a person's where a person took the extraction's place, else the first reader's.
     """
@@ -72,12 +84,13 @@ def load_groups(review: Review, store: Store, only: Sequence[str] = ()) -> Judge
     groups: list[Group] = []
     absent: Counter[str] = Counter()
     for spec in specs:
-        for record_id, gold, value, there, invalid, document_id in _rows(store, spec.name, extraction.readers[0]):
+        name, _, part = spec.name.partition(".")
+        for record_id, gold, value, there, invalid, document_id in _rows(store, name, extraction.readers[0]):
             if not there:
                 absent[spec.name] += 1
                 continue
-            found = () if invalid else items_of(value)
-            groups.append(Group(record_id, spec.name, spec.definition, items_of(gold), found, document_id, bool(invalid)))
+            found = () if invalid else items_of(value, part)
+            groups.append(Group(record_id, spec.name, spec.definition, items_of(gold, part), found, document_id, bool(invalid)))
     return Judgeable(tuple(groups), dict(absent))
 
 
@@ -92,10 +105,14 @@ def _rows(store: Store, name: str, reader: str) -> list[tuple[Any, ...]]:
     )
 
 
-def items_of(value: str | None) -> tuple[str, ...]:
-    """The items of a field's JSON value: one of a text, several of a list; none where nothing is reported."""
+def items_of(value: str | None, part: str = "") -> tuple[str, ...]:
+    """The items of a field's JSON value: one of a text, several of a list; none where nothing is reported.
+
+    Of the rows of a group they are the texts of the sub-field `part`.
+    """
     content = json.loads(value) if value is not None else None
     parts = content if isinstance(content, list) else [content]
+    parts = [one.get(part) if part and isinstance(one, dict) else one for one in parts]
     texts = [part if isinstance(part, str) else json.dumps(part, ensure_ascii=False) for part in parts if part is not None]
     return tuple(text.strip() for text in texts if text.strip() and text.strip().casefold() != NOT_REPORTED)
 
