@@ -330,7 +330,7 @@ definition = "Where."
             run_judges(review, store, "judge", backends={"j": ScriptedBackend(yes)}, support=False, probed=False)
         )
         assert (outcome.status, outcome.judged) == ("complete", {"same_meaning": 1})
-        with pytest.raises(InputError, match="no free-text field 'findings'; did you mean 'findings.finding'"):
+        with pytest.raises(InputError, match=r"no free-text field 'findings'; did you mean 'findings\.finding'"):
             load_groups(review, store, ["findings"])
 
 
