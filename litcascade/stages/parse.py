@@ -13,6 +13,7 @@ from typing import Any
 from litcascade.schemas import Refer, ReferCode, Reply
 from litcascade.stages.words import BOOLEAN_KEYS, DECISION_KEYS, ENGLISH, MEANING, Word, Words, meaning
 
+LONGEST_NUMBER = 300  # digits
 _TEMPLATE = re.compile(r"<\|[a-z][a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>")
 _FENCE = re.compile(r"```[a-zA-Z]*\n?|```")
 _REASONING_END = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning)>", re.IGNORECASE)
@@ -172,9 +173,14 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _whole(digits: str) -> int | str:
+    """A whole number; one that no float can hold stays a text, so that it spoils its own field alone."""
+    return int(digits) if len(digits) < LONGEST_NUMBER else digits
+
+
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
     """Every JSON object that stands in the text, outermost ones only and none inside a list, in order."""
-    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_int=_whole)
     position = text.find("{")
     while position != -1:
         try:
@@ -190,7 +196,7 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
 def strict_json(text: str) -> Any:
     """The text as one JSON value, or None where it is not one (or is null)."""
     try:
-        return json.loads(text, object_pairs_hook=_pairs)
+        return json.loads(text, object_pairs_hook=_pairs, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
 

@@ -224,3 +224,38 @@ def test_a_store_made_before_is_still_read(tmp_path: Path) -> None:
         assert store.meta("views") is None
         store.set_stages(["extraction"])
         assert store.rows("select count(*) from extracted") == [(0,)]
+
+
+def test_what_models_get_wrong_is_named_and_goes_to_a_person_while_the_rest_is_kept(folder: ReviewFolder, tmp_path: Path) -> None:
+    """A grammar the engine refuses, an answer in another language, a quote from another paper, endless numbers."""
+    folder.protocol(FIELDS, MORE)
+    folder.records(5)
+    folder.texts({f"r{number}": TEXT for number in range(1, 6)})
+    good = ANSWER | {"people": {"quote": "", "notes": "", "raw": "", "value": None}, "arms": {"notes": "", "value": []}}
+    foreign = good | {"setting": {"quote": "dans un hôpital", "notes": "", "value": "hôpital"}}
+    elsewhere = good | {"outcomes": {"quote": "Fever was measured daily", "notes": "", "value": ["pain"]}}
+    endless = json.dumps(good).replace('"value": null', '"value": ' + "9" * 5000, 1)
+    said = {"2": None, "3": json.dumps(foreign), "4": json.dumps(elsewhere), "5": endless}
+
+    def answer(request: Request) -> Reply:
+        words = " ".join(message.content for message in request.messages)
+        number = words.partition("trial ")[2][0]
+        if number == "2":
+            return Reply(key=request.key, text=None, refused="grammar is too complex")
+        return Reply(key=request.key, text=said.get(number, json.dumps(good)), finish_reason="stop")
+
+    assert folder.run({"m": ScriptedBackend(answer)}).status == "complete"
+    stages = {key: (state, reason) for key, state, reason in folder.rows("select record_id, state, reason from extraction")}
+    assert {key for key, (state, _) in stages.items() if state == "extracted"} == {"r1", "r3", "r4", "r5"}
+    assert "grammar is too complex" in str(stages["r2"])
+    faults = folder.rows("select record_id, field, error, escalated from extracted where escalated is not null order by 1")
+    assert [(key, name) for key, name, _, _ in faults] == [("r3", "setting"), ("r4", "outcomes"), ("r5", "people")]
+    assert "allowed: " in faults[0][2]
+    assert faults[1][2:] == (None, "quote not found: the quote does not stand in the text")
+    assert "999" in faults[2][2]
+    kept = folder.rows("select record_id, count(*) from extracted where error is null group by 1 order by 1")
+    assert kept == [("r1", 6), ("r3", 5), ("r4", 6), ("r5", 5)]
+    with folder.review.open() as store:
+        export(folder.review, store, "extractions_to_check", tmp_path / "check.csv")
+    order = [(row["record_id"], row["field"]) for row in rows_of(tmp_path / "check.csv")]
+    assert order[0] == ("r4", "outcomes"), "what its quote speaks against comes first"
