@@ -122,7 +122,8 @@ def show(rows: list[tuple[object, ...]]) -> None:
     print(render([Table("Reports", ["report", "gold", "state", "why", "seen", "p(include)"], [list(row) for row in rows])]))
     judged = frame.filter(pl.col("state") != "referred")
     draw = np.random.default_rng(SEED)
-    again = [macro(judged[draw.integers(0, judged.height, judged.height)]) for _ in range(REPEATS)]
+    places = [draw.integers(0, judged.height, judged.height) for _ in range(REPEATS)]
+    again = [macro(judged[drawn].with_columns(record_id=pl.int_range(pl.len()).cast(pl.String))) for drawn in places]
     table = [
         [name, value, *np.quantile([one[name] for one in again], [0.025, 0.975]).tolist()]
         for name, value in macro(judged).items()

@@ -183,6 +183,7 @@ class Store:
                 self._run(item.read_text(encoding="utf-8"))
                 self._write("insert into migrations values (?, ?)", [item.name.removesuffix(".sql"), now()])
             self._run(view_sql(("title_abstract", "full_text", "extraction")))
+            self._run("delete from meta where key = 'views'")  # else the protocol's own would be taken to be in force
 
     def _read_types(self) -> dict[str, dict[str, str]]:
         types: dict[str, dict[str, str]] = {}

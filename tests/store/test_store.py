@@ -86,3 +86,20 @@ def test_a_store_of_a_newer_version_is_refused_and_untouched(tmp_path: Path) -> 
         store._write("insert into migrations values (?, now())", ["9999_future"])
     with pytest.raises(StoreError, match="newer litcascade"):
         Store(path)
+
+
+def test_views_are_the_protocols_own_after_a_new_release_changed_the_store(tmp_path: Path) -> None:
+    """A store that a release with one more table opens: its views are made anew for the stages of the protocol."""
+    path = tmp_path / "s.duckdb"
+    with Store(path, create=True) as store:
+        store.set_stages(["full_text"])
+        store.append("records", [{"record_id": "r1", "title": "T", "abstract_status": "ok"}])
+        assert store.rows("select record_id from full_text") == [("r1",)]
+    with duckdb.connect(str(path)) as old:  # as it was before its second step
+        for (view,) in old.execute("select view_name from duckdb_views() where not internal").fetchall():
+            old.execute(f"drop view if exists {view} cascade")
+        old.execute("drop table causes")
+        old.execute("delete from migrations where name = '0002_causes'")
+    with Store(path) as store:
+        store.set_stages(["full_text"])
+        assert store.rows("select record_id from full_text") == [("r1",)]
