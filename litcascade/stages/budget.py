@@ -54,10 +54,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Plan:
-    """The windows that show a report, their least tokens as counted, the share of the text shown, and what is left out."""
+    """The windows that show a report, the share of the text that each shows first, and what is left out."""
 
     windows: tuple[str, ...]
-    least: tuple[int, ...]
     shown: tuple[float, ...]
     left_out: tuple[str, ...] = ()
 
@@ -90,7 +89,7 @@ def plan(document: Document, count: Count, room: int, policy: Long = "window") -
     parts = [replace(part, tokens=count(_shown(part)) + 1) for part in parts_of(document)]
     total = sum(part.tokens for part in parts)
     if total <= room:
-        return Plan((document.text(),), (total - len(parts),), (1.0,))
+        return Plan((document.text(),), (1.0,))
     kept = [part for part in parts if part.kind != "acknowledgement"]
     left_out: tuple[str, ...] = ("acknowledgement",) if len(kept) < len(parts) else ()
     parts, body = kept, sum(part.tokens for part in kept)
@@ -115,7 +114,7 @@ def _shown(part: Part) -> str:
 def _whole(parts: Sequence[Part], left_out: tuple[str, ...], of: int | None = None) -> Plan:
     tokens = sum(part.tokens for part in parts)
     share = 1.0 if of is None or not of else tokens / of
-    return Plan((_joined(parts),), (tokens - len(parts),), (share,), left_out)
+    return Plan((_joined(parts),), (share,), left_out)
 
 
 def _joined(parts: Sequence[Part]) -> str:
@@ -172,8 +171,7 @@ def _windows(parts: Sequence[Part], room: int, left_out: tuple[str, ...]) -> Pla
     if len(windows) > MOST_WINDOWS:
         words = f"{total} tokens of text would take {len(windows)} windows; at most {MOST_WINDOWS} are read"
         return Refer(code=ReferCode.TOO_LONG, detail=words)
-    least = tuple(sum(part.tokens - 1 for part in window) for window in windows)
-    return Plan(tuple(_joined(window) for window in windows), least, tuple(new / total for new in fresh), left_out)
+    return Plan(tuple(_joined(window) for window in windows), tuple(new / total for new in fresh), left_out)
 
 
 def _tail(parts: Sequence[Part], most: int) -> list[Part]:

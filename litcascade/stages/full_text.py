@@ -39,7 +39,7 @@ class FullTextScreening(ReportStage):
     """
 
     name: ClassVar[str] = "full_text"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def system_text(self, reader: Reader, template: str) -> str:
         """The filled system part, then the worked examples, so that all reports share them as a prefix."""

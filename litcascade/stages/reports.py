@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from litcascade.schemas import Answer, FlagKind, Message, Reader, Refer, ReferCode, Request, Shape, Turn, say
 from litcascade.stages.base import Stage, Subject, told_flag
-from litcascade.stages.budget import TEMPLATE, Counter, Plan, plan
+from litcascade.stages.budget import TEMPLATE, Counter, Plan, key_of, plan
 from litcascade.stages.prompt import fence
 
 LEAST_READ = 0.9  # of what was counted: below, the server has cut the prompt
@@ -117,8 +117,8 @@ class ReportStage(Stage):
         if read is None:
             return None
         window = made.windows[number]
-        counted = Counter(subject.counts.get(reader.via, {})).counts
-        least = LEAST_READ * made.least[number] if counted else len(window.encode("utf-8", "replace")) / MOST_BYTES_A_TOKEN
+        counted = subject.counts.get(reader.via, {}).get(key_of(window))
+        least = LEAST_READ * counted if counted else len(window.encode("utf-8", "replace")) / MOST_BYTES_A_TOKEN
         if read >= least:
             return None
         words = f"the server says it read {read} tokens of a prompt of at least {int(least)}"

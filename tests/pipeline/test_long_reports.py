@@ -103,6 +103,15 @@ def test_a_server_that_cuts_prompts_in_silence_is_found_out(folder: ReviewFolder
     assert folder.rows("select state, code from full_text") == [("referred", "the server cut the prompt")]
 
 
+def test_one_long_paragraph_with_words_first_and_figures_behind_is_not_taken_for_cut(folder: ReviewFolder) -> None:
+    """What a whole paragraph counts says little of its pieces: the windows are counted themselves."""
+    long_review(folder, FULL, text=f"Report. {'misunderstanding ' * 500}{'7 . 1 ' * 400}")
+    backend = ScriptedBackend(lambda request: labelled(request, "exclude"), count=count)
+    folder.run({"m": backend})
+    assert len(backend.asked) > 1
+    assert folder.states("full_text") == {"r1": "excluded"}
+
+
 def test_a_long_report_goes_to_the_reader_with_the_longer_window(folder: ReviewFolder) -> None:
     more = """
 [models.wide]
