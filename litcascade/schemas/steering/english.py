@@ -146,6 +146,7 @@ _ASKED = r"(?:title|abstract|question|q|input|example(?:\s*\d+)?|study|record|pa
 _GIVENS = "answer output label decision verdict response assistant"
 _VERDICTS = "yes include included accept accepted relevant eligible irrelevant"
 _GIVEN = rf"\b(?:{_GIVENS.replace(' ', '|')})\s*:\s*\"?(?:{_VERDICTS.replace(' ', '|')}|no|excluded?)\b"
+_ORDERS = "include answer ignore you yes eligible accept relevant respond output mark override verdict"
 _K = SteeringKind
 _SHAPES = (
     raw(
@@ -156,15 +157,23 @@ _SHAPES = (
     raw(_K.FENCE, rf"</\s*(?:{_TAGS}|user_?input)\s*>", sign="<"),
     raw(_K.FENCE, r"\A(?:(?!<title\b)[^\0])*?(</title\s*>)", "title", sign="</title"),
     raw(_K.FENCE, r"</?\s*(?:system|user|assistant|instructions?|prompt|developer)\b[^<>]{0,40}>", sign="<"),
-    raw(_K.FENCE, rf"(?:[-=*#_~]{{2,}}\s*|[\[<({{]\s*)end\s+of\s+(?:the\s+|this\s+)?(?:{_TAGS})\b", "end"),
+    raw(
+        _K.FENCE,
+        rf"(?:[-=*#_~]{{2,}}\s*|[\[<({{]\s*)end\s+of\s+(?:the\s+|this\s+)?(?:{_TAGS})\b",
+        "end",
+        "of",
+        _TAGS.replace("|", " "),
+        width=4,
+    ),
     raw(
         _K.FENCE,
         r"\b(?:answer|decision|verdict|output|response|label|judge?ment|recommendation|(?:screening|final)\s+result|classification)"
         rf"\s*(?:[:=]+>?|->|→|\b(?:is\s*:|must be:?|should be:?))\s*(?:only\s+)?{_VERDICT}",
         "answer decision verdict output response label judgment judgement recommendation result classification",
         _VERDICTS,
+        width=6,
     ),
-    raw(_K.FENCE, rf"\b(?:answer|verdict|decision) is {_VERDICT}", "answer verdict decision", _VERDICTS, mark="?"),
+    raw(_K.FENCE, rf"\b(?:answer|verdict|decision) is {_VERDICT}", "answer verdict decision", _VERDICTS, mark="?", width=3),
     raw(
         _K.FORMAT,
         r"\{\s*[\"']?(?:verdict|decision|answer|label|included?|relevan(?:t|ce)|score|p_include|probability|eligible|screening_\w+|"
@@ -174,8 +183,10 @@ _SHAPES = (
     raw(
         _K.ROLE,
         r"(?:(?<![^\n])[ \t]*|[.!?>)\]}\"']\s+|[#*\[(]\s*)(?:system|assistant)(?: (?:message|prompt|note|override|update))?"
-        r"\s*\]?\s*[:>]\s*(?=.{0,80}\b(?:include|answer|ignore|you|yes|eligible|accept|relevant|respond|output|mark|override|verdict)\b)",
+        rf"\s*\]?\s*[:>]\s*(?=.{{0,80}}\b(?:{_ORDERS.replace(' ', '|')})\b)",
         "system assistant",
+        _ORDERS,
+        width=44,
     ),
     raw(
         _K.ROLE,
@@ -198,6 +209,7 @@ _SHAPES = (
         rf"{_GIVEN}[^\n]{{0,400}}?\b{_ASKED}[^\n]{{0,400}}?{_GIVEN}",
         _GIVENS,
         f"{_VERDICTS} no exclude excluded",
+        width=2,
         sign=":",
     ),
     raw(_K.EXAMPLES, r"\bq\s*:[^\n]{0,400}?\ba\s*:\s*\"?(?:yes|include)\b", "q", "a", "yes include", sign=":"),

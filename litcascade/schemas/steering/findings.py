@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from litcascade.schemas.document import Document, Flag, FlagKind
 from litcascade.schemas.keys import Frozen
-from litcascade.schemas.steering.english import COMPACT, ENGLISH
-from litcascade.schemas.steering.forms import WORD, Form, fold, forms
-from litcascade.schemas.steering.languages import LANGUAGES, UNSPACED
+from litcascade.schemas.steering.candidates import candidates
+from litcascade.schemas.steering.english import COMPACT
+from litcascade.schemas.steering.forms import Form, fold, forms
 from litcascade.schemas.steering.phrases import Level, Rule, SteeringKind
+from litcascade.schemas.steering.quick import quiet
 from litcascade.schemas.steering.telling import judged
 
 QUOTE = 80
@@ -34,6 +34,8 @@ class Finding(Frozen):
 
 def steering_findings(text: str) -> tuple[Finding, ...]:
     """All passages like an instruction, in the order of the text; two weak ones of different kinds close together are strong."""
+    if quiet(text):
+        return ()
     found: list[Finding] = []
     taken: dict[SteeringKind, bytearray] = {}
     for form in forms(text):
@@ -79,41 +81,11 @@ def _flags(found: Iterable[tuple[Finding, int | None]]) -> tuple[Flag, ...]:
     )
 
 
-_COMMON = frozenset(
-    WORD.findall(
-        "this the it my our as is are has have been to for from in on you we if i all any every be no only with study "
-        "studies trial article report paper abstract record patients people include included keep selected treat score "
-        "rate system review reviews criteria now act should must will could may a an and positive response result "
-        "recommendation decision model not ai si hi se da la el al ein eine un una le sie "
-    )
-)
-
-
-@cache
-def _index() -> tuple[dict[str, tuple[Rule, ...]], tuple[Rule, ...]]:
-    """Rules by every word of the group that papers use least, and the rules tried on every text."""
-    index: dict[str, list[Rule]] = {}
-    for rule in (*ENGLISH, *LANGUAGES):
-        for word in min(rule.needs, key=lambda words: (len(words & _COMMON), -min(map(len, words))), default=()):
-            index.setdefault(word, []).append(rule)
-    return {word: tuple(group) for word, group in index.items()}, tuple(rule for rule in ENGLISH if not rule.needs)
-
-
-def _candidates(form: Form) -> Iterable[Rule]:
-    index, always = _index()
-    words = form.words
-    tried = {id(rule): rule for word in index.keys() & words for rule in index[word]}
-    yield from (rule for rule in always if rule.sign in form.text)
-    yield from (rule for rule in tried.values() if not any(needed.isdisjoint(words) for needed in rule.needs))
-    if not form.text.isascii() and _IDEOGRAPH.search(form.text):
-        yield from UNSPACED
-
-
 def _hits(form: Form) -> Iterator[tuple[Rule, int, int]]:
     if form.compact:
         yield from _compact_hits(form.text)
         return
-    for rule in _candidates(form):
+    for rule in candidates(form.text, form.words):
         for match in rule.pattern.finditer(form.text):
             yield rule, *match.span(match.re.groups)
     if form.how in _CODES:
@@ -128,7 +100,6 @@ def _compact_hits(text: str) -> Iterator[tuple[Rule, int, int]]:
 
 
 _CODED = Rule(SteeringKind.ENCODED, "?", (), re.compile(""))
-_IDEOGRAPH = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _CODES = ("base64", "hexadecimal", "zeros and ones", "tag characters")
 
 

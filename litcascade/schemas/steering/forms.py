@@ -39,7 +39,7 @@ class Form:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of the form."""
-        return frozenset(WORD.findall(self.text))
+        return words_of(self.text)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a passage of this form stands in the original."""
@@ -75,6 +75,9 @@ def _fold_character(character: str) -> str:
 
 
 _FOLDS = _Folds()
+_APART = {code: " " for code in range(128) if not WORD.match(chr(code))}
+_ASCII = bytes(range(128))
+_CONTROLS = bytes(code for code in range(128) if _CONTROL.match(chr(code)))
 
 
 def fold(text: str) -> str:
@@ -82,8 +85,40 @@ def fold(text: str) -> str:
     return text.lower() if _simple(text) else text.translate(_FOLDS)
 
 
+def folded(character: str) -> str:
+    """What one character becomes in folded text; an ASCII text without characters of control keeps its blanks."""
+    return _FOLDS[ord(character)]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text: runs of letters, digits and low lines."""
+    return frozenset(tokens_of(text))
+
+
+def tokens_of(text: str) -> list[str]:
+    """The words of a text in their order."""
+    return text.translate(_APART).split() if text.isascii() else WORD.findall(text)
+
+
+def beyond_ascii(text: str) -> frozenset[str]:
+    """The characters of a text that are not ASCII, each once."""
+    if text.isascii():
+        return frozenset()
+    return frozenset(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+
+
+def controlled(text: str) -> bool:
+    """Whether a text has characters of control, those beyond ASCII aside."""
+    return len(plain := text.encode("ascii", "ignore")) != len(plain.translate(None, _CONTROLS))
+
+
+def unseen(character: str) -> bool:
+    """Whether folding leaves a character out as one that is not to be seen: invisible or of control."""
+    return bool(_UNSEEN.match(character) or _CONTROL.match(character))
+
+
 def _simple(text: str) -> bool:
-    return text.isascii() and not _CONTROL.search(text)
+    return text.isascii() and not controlled(text)
 
 
 def _alphabet() -> dict[int, int]:
@@ -101,20 +136,28 @@ def _alphabet() -> dict[int, int]:
 
 
 _LOOKS = _alphabet()
-_LOOKING = frozenset(map(chr, _LOOKS))
+LOOKS = {chr(other): chr(latin) for other, latin in _LOOKS.items()}
+_LOOKING = frozenset(LOOKS)
 _LEET = str.maketrans("01345789@$!|", "oieastbgasil")
+_KINDS = bytes(
+    ord("a" if chr(code) in "abcdefghijklmnopqrstuvwxyz" else "0" if chr(code) in "013457@$!" else " ") for code in range(256)
+)
 _IN_WORD = re.compile(r"[a-z][013457@$!]{1,2}[a-z]")
 _SPACED = re.compile(r"(?<![^\W\d_])(?:[a-z][ \t._*|/-]{1,3}){7,}[a-z](?![^\W\d_])")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,10});|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|%[2-7][0-9a-f]", re.IGNORECASE)
+_PERCENT = re.compile("%[2-7]")
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _REVERSED = frozenset(("snoitcurtsni", "noitcurtsni", "erongi", "edulcni", "rewsna", "drageirsid"))
 _ROTATED = frozenset(("vafgehpgvbaf", "vafgehpgvba", "vtaber", "vapyhqr", "nafjre"))
+BACKWARDS = _REVERSED | _ROTATED
 _FEW = 7
-_LONG = 20
-_TOKEN = re.compile(rf"\S{{{_LONG},}}")
+LONG = 20
+_IN_WORDS = bytes(ord("a" if code < 128 and WORD.match(chr(code)) else " ") for code in range(256))
+_LONG_WORD = b"a" * LONG
+_TOKEN = re.compile(rf"\S{{{LONG},}}")
 _CODES = {
-    "base64": re.compile(rf"(?<![\w+/-])[\w+/-]{{{_LONG},}}={{0,2}}", re.ASCII),
+    "base64": re.compile(rf"(?<![\w+/-])[\w+/-]{{{LONG},}}={{0,2}}", re.ASCII),
     "hexadecimal": re.compile(r"(?<!\w)(?:(?:0x|\\x)?[0-9A-Fa-f]{2}){10,}(?!\w)"),
     "zeros and ones": re.compile(r"(?<!\d)(?:[01]{8}){5,}(?!\d)"),
 }
@@ -139,8 +182,8 @@ def forms(text: str) -> Iterator[Form]:
         kept = sorted(set(range(len(folded))).difference(*(range(*tag.span()) for tag in tags)))
         yield Form("".join(folded[at] for at in kept), "markup between letters", _listed(kept, origin), open=True)
     yield from _entities(text)
-    if max(map(len, plain.words), default=0) >= _LONG:
-        yield from _coded(text)
+    if max(map(len, plain.words), default=0) >= LONG:
+        yield from coded(text)
 
 
 def _same(at: int) -> int:
@@ -168,7 +211,7 @@ def _tagged(text: str) -> Iterator[Form]:
 def _letters(plain: Form) -> Iterator[Form]:
     """Digits for letters, letters spaced out, the text backwards, the alphabet turned by thirteen."""
     folded, origin = plain.text, plain.origin
-    if len(_IN_WORD.findall(folded)) > 1:
+    if digits_for_letters(folded):
         yield Form(folded.translate(_LEET), "digits for letters", origin)
         yield Form(folded.translate(_LEET | {ord("1"): "l"}), "digits for letters", origin)
     if sum(len(word) == 1 for word in plain.words) > _FEW:
@@ -181,10 +224,33 @@ def _letters(plain: Form) -> Iterator[Form]:
         yield Form(codecs.encode(folded, "rot13"), "letters turned by thirteen", origin)
 
 
+def digits_for_letters(text: str) -> bool:
+    """Whether a folded text has two words or more with digits or signs in the midst of letters."""
+    kinds = text.encode("ascii", "replace").translate(_KINDS)
+    return kinds.count(b"a0a") + kinds.count(b"a00a") > 1 and len(_IN_WORD.findall(text)) > 1
+
+
+def has_long_words(text: str) -> bool:
+    """Whether an ASCII text has words so long that they may be a code."""
+    return _LONG_WORD in text.encode("ascii").translate(_IN_WORDS)
+
+
+def marked_up(text: str, folded: str) -> bool:
+    """Whether a text has tags of markup."""
+    return ">" in text and bool(_TAG.search(folded))
+
+
+def has_codes(text: str) -> bool:
+    """Whether a text has codes of characters: an entity or an escape, or three percent codes."""
+    if not ("&" in text or "\\" in text or ("%" in text and _PERCENT.search(text))):
+        return False
+    found = _ENTITY.findall(text)
+    return any(code[0] != "%" for code in found) or len(found) > 2
+
+
 def _entities(text: str) -> Iterator[Form]:
     """Codes of characters (HTML entities, escapes, percent signs) as the characters they stand for, twice over."""
-    found = _ENTITY.findall(text) if "&" in text or "%" in text or "\\" in text else []
-    if any(code[0] != "%" for code in found) or len(found) > 2:
+    if has_codes(text):
         plain, places = _unescape(text)
         again, inner = _unescape(plain)
         at_first = [places[at] for at in inner]
@@ -192,7 +258,7 @@ def _entities(text: str) -> Iterator[Form]:
         yield Form(fold(again), "codes of characters", lambda at: at_first[twice(at)], open=True)
 
 
-def _coded(text: str) -> Iterator[Form]:
+def coded(text: str) -> Iterator[Form]:
     """Passages in a code that hold words once they are decoded."""
     for token in _TOKEN.finditer(text):
         for how, pattern in _CODES.items():

@@ -41,15 +41,22 @@ class SteeringKind(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern over folded text, tried only where the text holds `sign` and a word of each group of `needs`."""
+    """A pattern over folded text, tried only where the text holds `sign` and a word of each group of `needs`.
+
+    `width`: so many words, one after the other in the text, hold a word of each group wherever the pattern matches; 0: no bound.
+    `parts`: for each part that a match must have, the words of every choice.
+    """
 
     kind: SteeringKind
     mark: str
     needs: tuple[frozenset[str], ...]
     pattern: re.Pattern[str]
     sign: str = ""
+    width: int = 0
+    parts: tuple[tuple[frozenset[str], ...], ...] = ()
 
 
+_ANY = 3
 _GAP = r"[^\w.!?;]{1,6}"
 _SIGN = r"\s*(?:[:=]+>?|->|→)\s*"
 _ITEM = re.compile(r"!\([^()]*\)|\([^()]*\)\??|~\d*|\S+")
@@ -69,20 +76,32 @@ def rules(lines: str, names: Mapping[str, str] | None = None, *, spaced: bool = 
             raise ValueError(f"a name that is not on the list: {line!r}")
         items = _ITEM.findall(fold(phrase))
         if spaced:
-            needs = tuple(_words(item) for item in items if item[0] not in "~!:" and not item.endswith("?"))
-            yield Rule(SteeringKind[kind.upper()], mark, needs, re.compile(_pattern(items)))
+            parts = tuple(_choices(item) for item in items if item[0] not in "~!:" and not item.endswith("?"))
+            needs = tuple(frozenset(max(choice, key=len) for choice in part) for part in parts)
+            sets = tuple(tuple(map(frozenset, part)) for part in parts)
+            pattern = re.compile(_pattern(items))
+            yield Rule(SteeringKind[kind.upper()], mark, needs, pattern, width=sum(map(_width, items)), parts=sets)
         else:
             yield Rule(SteeringKind[kind.upper()], mark, (), re.compile(r"\s*".join(map(_unspaced, items))))
 
 
-def raw(kind: SteeringKind, pattern: str, *needs: str, sign: str = "", mark: str = "") -> Rule:
+def raw(kind: SteeringKind, pattern: str, *needs: str, sign: str = "", mark: str = "", width: int = 0) -> Rule:
     """A rule whose pattern is a regular expression over folded text; its group 1, where it has one, is the passage."""
-    return Rule(kind, mark, tuple(frozenset(words.split()) for words in needs), re.compile(pattern), sign)
+    return Rule(kind, mark, tuple(frozenset(words.split()) for words in needs), re.compile(pattern), sign, width)
 
 
-def _words(item: str) -> frozenset[str]:
-    """The longest word of every choice."""
-    return frozenset(max(WORD.findall(choice), key=len) for choice in item.strip("()").split("|"))
+def _choices(item: str) -> list[list[str]]:
+    """The words of every choice."""
+    return [WORD.findall(choice) for choice in item.strip("()?").split("|")]
+
+
+def _width(item: str) -> int:
+    """The most words that an item takes of a text."""
+    if item == ":" or item.startswith("!("):
+        return 0
+    if item.startswith("~"):
+        return int(item[1:] or _ANY)
+    return max(map(len, _choices(item)))
 
 
 def _pattern(items: list[str]) -> str:
@@ -103,7 +122,7 @@ def _pattern(items: list[str]) -> str:
 
 def _one(item: str) -> str:
     if item.startswith("~"):
-        return rf"(?:\w+{_GAP}){{0,{item[1:] or 3}}}?"
+        return rf"(?:\w+{_GAP}){{0,{item[1:] or _ANY}}}?"
     if item.endswith("?"):
         return rf"(?:(?:{_either(item[:-1])}){_GAP})?"
     return f"(?:{_either(item)})"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from litcascade.schemas.document import Flag, FlagKind
-from litcascade.schemas.steering.forms import INVISIBLE
+from litcascade.schemas.steering.forms import INVISIBLE, beyond_ascii
 
 QUOTE = 80
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|^[ \t]*\[//\]: # .*$", re.DOTALL | re.MULTILINE)
@@ -36,6 +36,7 @@ _JOINS = re.compile(
 )
 _UNSEEN = re.compile(f"[{INVISIBLE}]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = bytes(code for code in range(128) if _CONTROL.match(chr(code)))
 _TOKENS = re.compile(
     r"<[|｜][^<>|｜\n]{1,40}[|｜]>|\[/?INST\]|<</?SYS>>|</?s>|</?(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>", re.IGNORECASE
 )
@@ -67,7 +68,7 @@ def _once(text: str) -> tuple[str, list[Flag]]:
             text, quotes = cut(text)
             if quotes:
                 flags.append(_flag(FlagKind.HIDDEN, detail, quotes))
-    if not text.isascii() or _CONTROL.search(text):
+    if _strange(text):
         text, found = _unseen(text)
         flags += found
     if "<" in text or "[" in text:
@@ -76,6 +77,15 @@ def _once(text: str) -> tuple[str, list[Flag]]:
             text = _TOKENS.sub(_harmless, text)
             flags.append(_flag(FlagKind.INSTRUCTIONS, "tokens of a chat template, made harmless", quotes))
     return text, flags
+
+
+def _strange(text: str) -> bool:
+    """Whether a text has an invisible character or one of control, which is told by each character once."""
+    plain = text.encode("ascii", "ignore")
+    if len(plain.translate(None, _CONTROLS)) != len(plain):
+        return True
+    odd = "".join(beyond_ascii(text))
+    return bool(_UNSEEN.search(odd) or _CONTROL.search(odd))
 
 
 def _unseen(text: str) -> tuple[str, list[Flag]]:
