@@ -10,8 +10,8 @@ from litcascade.corpora.found_labels import BY_MODEL
 from litcascade.corpora.writers import WRITERS, About, Answer, Row, Written, format_of, write_table
 from litcascade.errors import InputError
 from litcascade.pipeline.exporting_fields import export_group_rows, export_long, export_to_check, export_wide
-from litcascade.pipeline.recorder import reply_from
 from litcascade.pipeline.review import PROTOCOL_NAME, Review
+from litcascade.pipeline.sinks import reply_from
 from litcascade.pipeline.subjects import load_records
 from litcascade.registry import Registry
 from litcascade.schemas import SCREENING, ModelRef

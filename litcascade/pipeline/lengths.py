@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from litcascade.backends import Backend
+from litcascade.pipeline.sinks import Sink
 from litcascade.schemas import Reader
 from litcascade.stages import Stage, Subject
-from litcascade.stages.budget import TEMPLATE, estimate, key_of, texts_to_count
+from litcascade.stages.budget import TEMPLATE, Plan, estimate, key_of, texts_to_count
 from litcascade.stages.reports import ReportStage
-from litcascade.store import Store
 
 
 class Lengths:
@@ -17,7 +17,7 @@ class Lengths:
     Where an engine has no tokenizer to ask, nothing is added and the stage plans by an upper guess.
     """
 
-    def __init__(self, stage: Stage, store: Store, backends: Mapping[str, Backend]) -> None:
+    def __init__(self, stage: Stage, store: Sink, backends: Mapping[str, Backend]) -> None:
         self._stage = stage if isinstance(stage, ReportStage) else None
         self._store = store
         self._backends = backends
@@ -48,18 +48,24 @@ class Lengths:
                 self._dumb.add(reader.via)
             else:
                 counts[reader.via] = found
-        return subject.model_copy(update={"counts": counts}) if counts else subject
+        return await self._windows_counted(subject.model_copy(update={"counts": counts})) if counts else subject
+
+    async def _windows_counted(self, subject: Subject) -> Subject:
+        """The windows themselves are counted too: a server that reads fewer tokens than these has cut the prompt."""
+        assert self._stage is not None
+        counts = {via: dict(known) for via, known in subject.counts.items()}
+        for reader in self._readers:
+            made = self._stage.plan(subject, reader) if reader.via in counts else None
+            if isinstance(made, Plan):
+                async with self._turn:
+                    counts[reader.via] |= await self._counted(reader, made.windows) or {}
+        return subject.model_copy(update={"counts": counts})
 
     async def _counted(self, reader: Reader, texts: Sequence[str]) -> dict[str, int] | None:
         assert reader.model is not None
         keys = {key_of(text): text for text in texts}
-        model = [reader.model.name, reader.model.revision]
-        rows = self._store.rows(
-            "select text_key, tokens from token_counts where model = ? and revision = ? "
-            "and text_key in (select unnest(?::text[]))",
-            [*model, list(keys)],
-        )
-        known: dict[str, int] = dict(rows)
+        model = (reader.model.name, reader.model.revision)
+        known = self._store.token_counts(*model, list(keys))
         missing = [key for key in keys if key not in known]
         if missing:
             told = await self._backends[reader.via].count([keys[key] for key in missing])

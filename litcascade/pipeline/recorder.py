@@ -7,20 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from litcascade.errors import StoreError
-from litcascade.schemas import Answer, Reader, Refer, Reply, Request, TokenLogprobs, Verdict
+from litcascade.pipeline.sinks import Sink, as_sink
+from litcascade.schemas import Answer, Reader, Refer, Reply, Request, Verdict
 from litcascade.schemas.keys import scrubbed
 from litcascade.store import Store, now
 
 BATCH = 512
 SECONDS = 0.1
+TABLES = ("calls", "failures", "readings", "criterion_answers", "extractions", "verdicts")  # a verdict after what it rests on
 Row = dict[str, Any]
 
 
 class Recorder:
     """Buffers rows and appends them together: a verdict is never in the store without the calls it rests on."""
 
-    def __init__(self, store: Store, run_id: str) -> None:
-        self.store = store
+    def __init__(self, store: Store | Sink, run_id: str) -> None:
+        self.store = as_sink(store)
         self.run_id = run_id
         self._rows: dict[str, list[Row]] = {}
         self._replies: dict[str, Reply] = {}
@@ -36,7 +38,7 @@ class Recorder:
         here = {key: reply for key, reply in found.items() if reply}
         missing = [key for key in keys if key not in here]
         if missing:
-            here |= await asyncio.to_thread(stored_replies, self.store, missing)
+            here |= await asyncio.to_thread(self.store.replies, missing)
         return here
 
     def holds(self, key: str) -> bool:
@@ -123,7 +125,7 @@ class Recorder:
 
     def _append(self, rows: Mapping[str, list[Row]]) -> None:
         with self.store.transaction():
-            for table in ("calls", "failures", "readings", "criterion_answers", "extractions", "verdicts"):
+            for table in TABLES:
                 self.store.append(table, rows.get(table, []))
 
 
@@ -132,23 +134,3 @@ def _outcome_columns(outcome: Answer | Refer) -> Row:
         found = {"decision": outcome.decision, "score": outcome.score, "reason": outcome.reason}
         return {**found, "code": None, "detail": None}
     return {"decision": None, "score": None, "reason": None, "code": outcome.code.value, "detail": outcome.detail}
-
-
-def stored_replies(store: Store, keys: Sequence[str]) -> dict[str, Reply]:
-    """The stored replies of these request keys."""
-    rows = store.rows(
-        "select key, text, reasoning, finish_reason, refused, prompt_tokens, cached_tokens, completion_tokens, seconds, "
-        "logprobs, raw from calls where key in (select unnest(?::text[]))",
-        [list(keys)],
-    )
-    return {row[0]: reply_from(row) for row in rows}
-
-
-def reply_from(row: Sequence[Any]) -> Reply:
-    """A row of `calls` as a reply."""
-    key, text, reasoning, finish, refused, prompt, cached, completion, seconds, logprobs, raw = row
-    positions = tuple(TokenLogprobs.model_validate(item) for item in json.loads(logprobs)) if logprobs else ()
-    return Reply(
-        key=key, text=text, reasoning=reasoning, finish_reason=finish, refused=refused, prompt_tokens=prompt,
-        cached_tokens=cached, completion_tokens=completion, seconds=seconds or 0.0, logprobs=positions, raw=raw or "",
-    )  # fmt: skip

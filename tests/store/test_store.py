@@ -14,11 +14,14 @@ TABLES = {
     "requeued", "estimates", "causes", "pairs", "clusters", "meta", "migrations",
     "rationales", "split_versions", "splits", "bench_cells", "bench_runs", "panel_rules", "audits", "criterion_answers", "token_counts",
     "judge_versions", "judgements", "judge_samples", "judge_labels", "judge_calibrations",
+    "schema_samples", "schema_drafts", "schema_reports", "schema_candidates", "schema_passes", "schema_proposals",
+    "schema_versions", "schema_decisions",
+    "harmonise_versions", "label_proposals", "label_sets", "harmonised_items", "mappings", "comparisons", "mapping_decisions",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",
     "extraction", "queue", "extracted", "ledger", "current_causes", "current_clusters", "current_pairs",
-    "current_rationales", "bench_readings",
+    "current_rationales", "bench_readings", "harmonised",
 }  # fmt: skip
 
 

@@ -1,26 +1,21 @@
 """Asking the judges: every open question once, everything stored, stoppable anywhere and gone on with where it stopped."""
 
 import json
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from litcascade.backends import Backend
-from litcascade.backends.probe import probe
-from litcascade.errors import BackendError, InputError
+from litcascade.errors import InputError
 from litcascade.judges import Rubric, Unit
-from litcascade.pipeline.binding import identify, make_backend
-from litcascade.pipeline.calm import calm_collector
-from litcascade.pipeline.events import EventLog
-from litcascade.pipeline.executor import Executor, Spent, Stop
+from litcascade.pipeline.asking import Asking, asking
+from litcascade.pipeline.executor import Spent
 from litcascade.pipeline.judging.binding import BoundJudge, JudgeStage, JudgeSubject, bind_judge, judge_reader, reader_spec
 from litcascade.pipeline.judging.items import Group, load_groups
 from litcascade.pipeline.judging.recording import JudgeRecorder
 from litcascade.pipeline.judging.units import item_unit, pair_units, scale_units, support_units, wanting_support
-from litcascade.pipeline.observing import Observer, Silent
+from litcascade.pipeline.observing import Observer
 from litcascade.pipeline.review import Review
-from litcascade.pipeline.stopping import interruptible
-from litcascade.schemas import ModelRef, Record
+from litcascade.schemas import Record
 from litcascade.store import Store, now
 
 CHUNK = 256
@@ -54,47 +49,26 @@ async def run_judges(
         raise InputError(
             "there is nothing to judge: no extracted record has gold for a free-text field; import gold fields and run first"
         )
-    made = dict(backends) if backends is not None else {model: make_backend(review, model)}
-    try:
-        refs = await identify(review.protocol, {model: made[model]})
-        family = review.protocol.models[model].family
-        run = _JudgeRun(review, store, made, observer or Silent(), family)
-        asked = judge_reader(review, reader, refs[model])
+    needs_json = bool(rubric) or support
+    async with asking(review, store, model, "judge", observer, backends, probed=probed, wants_json=needs_json) as (open_run, ref):
+        asked = judge_reader(review, reader, ref)
         names = ["rubric"] if rubric else ["same_meaning", *(["support"] if support else [])]
         bound = {name: bind_judge(name, asked, rubric) for name in names}
-        if probed and review.protocol.models[model].backend != "recorded":
-            await run.check(model, refs[model], wants_json=bool(rubric) or support)
+        run = _JudgeRun(open_run, review.protocol.models[model].family)
         run.begin(list(bound.values()))
-        with calm_collector():
-            async with interruptible(run.stop, run.observer):
-                await run.go(bound, found.groups)
+        async with open_run.stoppable():
+            await run.go(bound, found.groups)
         return run.outcome(found.not_extracted)
-    finally:
-        for backend in made.values():
-            await backend.close()
 
 
 class _JudgeRun:
-    def __init__(self, review: Review, store: Store, backends: Mapping[str, Backend], observer: Observer, family: str) -> None:
-        self.review = review
-        self.store = store
-        self.backends = backends
-        self.observer = observer
+    def __init__(self, asked: Asking, family: str) -> None:
+        self.asked = asked
+        self.store = asked.store
+        self.run_id = asked.run_id
         self.family = family
-        self.run_id = f"judge-{uuid.uuid4().hex[:12]}"
-        self.spent = Spent()
-        self.stop = Stop()
-        self.events = EventLog(review.events_path)
         self.left: dict[str, int] = {}
         self.bound: dict[str, BoundJudge] = {}
-
-    async def check(self, name: str, model: ModelRef, *, wants_json: bool) -> None:
-        """Ask the canaries of the model."""
-        for finding in await probe(self.backends[name], model, wants_json=wants_json):
-            if not finding.ok and finding.fatal:
-                raise BackendError(f"model '{name}' failed its check: {finding.words}", fatal=True)
-            if not finding.ok:
-                self.observer.say(f"model '{name}': {finding.words}")
 
     def begin(self, judges: Sequence[BoundJudge]) -> None:
         """Put these judges in force, where they are not already."""
@@ -115,20 +89,20 @@ class _JudgeRun:
 
     async def go(self, bound: Mapping[str, BoundJudge], groups: Sequence[Group]) -> None:
         """Pairs first; what they leave unmatched is then looked for in the reports."""
-        self.events.write("judging started", run=self.run_id, judges=list(self.bound))
+        self.asked.events.write("judging started", run=self.run_id, judges=list(self.bound))
         if "rubric" in bound:
             units = scale_units(groups)
             await self._ask(bound["rubric"], len(units), [units])
         if "same_meaning" in bound:
             units = pair_units(groups)
             await self._ask(bound["same_meaning"], len(units), [units])
-        if "support" in bound and not self.stop.status:
+        if "support" in bound and not self.asked.stop.status:
             verdicts = verdicts_of(self.store, bound["same_meaning"].fingerprint)
             wanted = wanting_support(groups, verdicts)
             known = verdicts_of(self.store, bound["support"].fingerprint)
             fresh = [one for one in wanted if item_unit(*one).unit_id not in known]
             await self._ask(bound["support"], len(fresh), support_units(self.store, bound["support"], fresh))
-        self.events.write("judging ended", run=self.run_id, calls=self.spent.calls, stopped=self.stop.status)
+        self.asked.events.write("judging ended", run=self.run_id, calls=self.asked.spent.calls, stopped=self.asked.stop.status)
 
     async def _ask(self, item: BoundJudge, total: int, parts: Iterable[Sequence[Unit]]) -> None:
         done = {row[0] for row in self.store.rows("select unit_id from judgements where fingerprint = ?", [item.fingerprint])}
@@ -137,17 +111,9 @@ class _JudgeRun:
         if item.name != "support":
             held = list(pending)
             total, pending = len(held), (unit for unit in held)
-        self.observer.stage(f"judge {item.name}", total)
-
-        def tick(count: int) -> None:
-            self.observer.tick(count, self.spent)
-            self.events.progress(stage=f"judge {item.name}", total=total, calls=self.spent.calls, tokens=self.spent.tokens)
-
-        executor = Executor(
-            JudgeStage(item.judge), item.fingerprint, self.backends, JudgeRecorder(self.store, self.run_id, item.name),
-            spent=self.spent, stop=self.stop, budget=self.review.protocol.budget, on_tick=tick,
-        )  # fmt: skip
-        await executor.run(_chunks(pending, 16 if item.judge.needs_text else CHUNK))
+        recorder = JudgeRecorder(self.store, self.run_id, item.name)
+        parts_of = _chunks(pending, 16 if item.judge.needs_text else CHUNK)
+        await self.asked.put(f"judge {item.name}", total, JudgeStage(item.judge), item.fingerprint, recorder, parts_of)
         after = self.store.value("select count(*) from judgements where fingerprint = ?", [item.fingerprint])
         self.left[item.name] = total - (after - before)
 
@@ -160,15 +126,10 @@ class _JudgeRun:
         )
         left = sum(self.left.values())
         unfinished = left or set(self.left) != set(self.bound)
-        if self.stop.status and unfinished:
-            status, words = self.stop.status, self.stop.words
-        elif left:
-            status, words = "incomplete", f"{left} question(s) got no reply; run again to ask only for them"
-        else:
-            status, words = "complete", "every question has a judgement, or the reason why it has none"
+        status, words = self.asked.ending(left, bool(unfinished), "every question has a judgement, or the reason why it has none")
         judged = {name: count for name, count, _ in rows}
         failed = {name: count for name, _, count in rows if count}
-        return JudgeOutcome(self.run_id, status, words, judged, failed, self.spent, not_extracted)
+        return JudgeOutcome(self.run_id, status, words, judged, failed, self.asked.spent, not_extracted)
 
 
 def _chunks(units: Iterable[Unit], size: int) -> Iterator[list[JudgeSubject]]:

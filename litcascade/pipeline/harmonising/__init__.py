@@ -1,0 +1,1 @@
+"""Harmonising over a review: labels proposed, frozen by a person, given to items; what is in doubt goes to people."""

@@ -1,0 +1,38 @@
+"""Files that are there whole or not at all."""
+
+import hashlib
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, force it to the disk, and give it its name: a crash leaves no half of it."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        with temporary.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write indented JSON, whole or not at all."""
+    write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of the bytes, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def drop_torn(folder: Path) -> None:
+    """Delete the temporary files that a crash left behind."""
+    for path in folder.glob(".*.tmp"):
+        path.unlink(missing_ok=True)
