@@ -96,8 +96,9 @@ def shape(most: int, ids: int) -> dict[str, Any]:
         "name": text(60), "definition": text(240), "kind": {"enum": list(KINDS)},
         "values": several("values", text(60)), "parts": several("parts", text(60)),
     })  # fmt: skip
+    number = {**text(digits + 1), "pattern": f"^c[0-9]{{1,{digits}}}$"}
     one = table({
-        "evidence": several("evidence", text(digits + 1), 1), "kind": {"enum": list(PROPOSAL_KINDS)},
+        "evidence": several("evidence", number, 1), "kind": {"enum": list(PROPOSAL_KINDS)},
         "names": several("names", text(60)), "fields": several("fields", field), "text": text(300), "rationale": text(300),
     })  # fmt: skip
     return table({"proposals": {"type": "array", "items": one, "maxItems": most}})
