@@ -29,6 +29,7 @@ class Recorder:
         self._flushing: dict[str, Reply] = {}
         self._count = 0
         self._writing: asyncio.Task[None] | None = None
+        self._later: asyncio.Task[None] | None = None
         self._last = time.monotonic()
         self._gate = asyncio.Lock()
 
@@ -88,22 +89,43 @@ class Recorder:
         self._add("verdicts", {**where, **decided, **more})
 
     async def flush_if_due(self) -> None:
-        """Write in the background where enough has gathered, or a tenth of a second has passed.
+        """Write in the background where enough has gathered, or a tenth of a second has passed; what came too soon is not left
+        to wait for the next reply, which may be long in coming.
 
         While a write is under way more gathers; only where far too much waits does the caller wait too.
         """
-        if self._writing and self._writing.done():
-            self._writing.result()
-            self._writing = None
+        self._raise_failed()
         if self._count < BATCH and time.monotonic() - self._last < SECONDS:
+            if self._count and self._later is None:
+                self._later = asyncio.create_task(self._write_later())
             return
         if self._writing is None:
-            self._writing = asyncio.create_task(self.flush())
+            self._writing = asyncio.create_task(self._write_all())
         elif self._count >= 4 * BATCH:
             await asyncio.shield(self._writing)  # who is cancelled here must not cut the write
 
     async def flush(self) -> None:
-        """Write all that has gathered, in one transaction."""
+        """Write all that has gathered, in one transaction; raises what a write in the background raised."""
+        under_way = [task for task in (self._writing, self._later) if task]
+        if under_way:
+            await asyncio.wait(under_way)  # never cancelled: rows that were taken must be written, or the fault told
+        await self._write_all()
+        self._raise_failed()
+
+    def _raise_failed(self) -> None:
+        """Let go of background writes that ended; the first that failed is raised."""
+        ended = [task for task in (self._writing, self._later) if task and task.done()]
+        self._writing = None if self._writing in ended else self._writing
+        self._later = None if self._later in ended else self._later
+        for task in ended:
+            if not task.cancelled():
+                task.result()
+
+    async def _write_later(self) -> None:
+        await asyncio.sleep(SECONDS)
+        await self._write_all()
+
+    async def _write_all(self) -> None:
         async with self._gate:
             rows, self._rows, self._count = self._rows, {}, 0
             self._flushing, self._replies = self._replies, {}
