@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible server, made for vLLM's: several endpoints, adaptive concurrency, bounded retries of our own."""
+"""Any OpenAI-compatible server, made for vLLM's: endpoints balanced by tokens, adaptive concurrency, retries of our own."""
 
 import asyncio
 import json
@@ -13,6 +13,8 @@ import aiohttp
 
 from litcascade.backends.base import BACKENDS, Came, reply_of
 from litcascade.backends.limits import Limiter, backoff
+from litcascade.backends.load import Load, read_load
+from litcascade.backends.ordering import in_order, weight
 from litcascade.backends.structured import ServerSaid, StructuredClient
 from litcascade.errors import BackendError, InputError
 from litcascade.schemas import JsonShape, LabelShape, ModelSpec, Reply, Request
@@ -27,7 +29,7 @@ COUNTED_AT_ONCE = 16
 @dataclass
 class _Endpoint:
     url: str
-    in_flight: int = 0
+    outstanding: int = 0
     failures: int = 0
     rests_until: float = 0.0
     structured: StructuredClient | None = None
@@ -109,8 +111,8 @@ class HttpBackend:
             raise BackendError(f"{url} is no OpenAI-compatible server", fatal=True) from None
 
     async def ask(self, requests: Sequence[Request]) -> AsyncGenerator[Came, None]:
-        """Put all requests at once, bounded by the limiter; yield replies as they come."""
-        tasks = [asyncio.create_task(self._one(request)) for request in requests]
+        """Put all requests at once, in the order of what they share, bounded by the limiter; yield replies as they come."""
+        tasks = [asyncio.create_task(self._one(request)) for request in in_order(requests)]
         try:
             for done in asyncio.as_completed(tasks):
                 came = await done
@@ -142,6 +144,18 @@ class HttpBackend:
             return None
         tokens = found.get("tokens")
         return len(tokens) if isinstance(tokens, list) else found["count"] if isinstance(found.get("count"), int) else None
+
+    async def load(self) -> list[Load]:
+        """What the endpoints' own `/metrics` tell of queue and cache, as vLLM offers it; those that tell nothing are left out."""
+        found = await asyncio.gather(*(self._load(endpoint.url) for endpoint in self._endpoints))
+        return [load for load in found if load is not None]
+
+    async def _load(self, url: str) -> Load | None:
+        try:
+            status, body = await self._get(f"{url.removesuffix('/v1')}/metrics")
+        except BackendError:
+            return None
+        return read_load(url, body) if status == 200 else None
 
     async def close(self) -> None:
         """Close all connections."""
@@ -180,8 +194,9 @@ class HttpBackend:
         return request.key, BackendError(last, attempts=attempt + 1)
 
     async def _try(self, request: Request) -> "Reply | _Failed":
-        endpoint = min(self._endpoints, key=lambda e: (e.rests_until > time.monotonic(), e.in_flight))
-        endpoint.in_flight += 1
+        endpoint = min(self._endpoints, key=lambda e: (e.rests_until > time.monotonic(), e.outstanding))
+        tokens = weight(request)
+        endpoint.outstanding += tokens
         started = time.monotonic()
         try:
             if isinstance(request.shape, JsonShape):
@@ -193,19 +208,23 @@ class HttpBackend:
             if said.status in REFUSED:
                 seconds = round(time.monotonic() - started, 4)
                 return Reply(
-                    key=request.key, text=None, refused=scrubbed(_words(said.body)), seconds=seconds, raw=scrubbed(said.body)
+                    key=request.key,
+                    text=None,
+                    refused=scrubbed(words_of_error(said.body)),
+                    seconds=seconds,
+                    raw=scrubbed(said.body),
                 )
             return self._failure(endpoint, said)
         except Exception as error:  # noqa: BLE001  (whatever goes wrong in a call, no reply came: the record stays pending)
             endpoint.failed(self.pause)
             return _Failed(f"{endpoint.url}: {type(error).__name__} {str(error)[:160]}".strip())
         finally:
-            endpoint.in_flight -= 1
+            endpoint.outstanding -= tokens
         endpoint.failures = 0
         return reply
 
     def _failure(self, endpoint: _Endpoint, said: ServerSaid) -> "_Failed":
-        words = f"{endpoint.url} answered HTTP {said.status}: {_words(said.body)[:160]}"
+        words = f"{endpoint.url} answered HTTP {said.status}: {words_of_error(said.body)[:160]}"
         if said.status in RETRIED or said.status >= 500:
             endpoint.failed(self.pause)
             return _Failed(words, retry_after=_seconds(said.retry_after))
@@ -231,20 +250,7 @@ class HttpBackend:
 
     def payload(self, request: Request) -> dict[str, Any]:
         """The body of the call; JSON shapes get their response format from instructor."""
-        sampling = request.sampling
-        body: dict[str, Any] = {
-            "model": self.spec.model,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-            "temperature": sampling.temperature,
-            "max_tokens": sampling.max_tokens,
-        }
-        if sampling.seed is not None:
-            body["seed"] = sampling.seed
-        if sampling.top_logprobs:
-            body |= {"logprobs": True, "top_logprobs": sampling.top_logprobs}
-        if isinstance(request.shape, LabelShape):
-            body |= _constraint(request.shape, self.spec.dialect)
-        return body
+        return payload(self.spec, request)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -278,13 +284,31 @@ class _Failed:
     again: bool = True
 
 
+def payload(spec: ModelSpec, request: Request) -> dict[str, Any]:
+    """The body of a call but for the response format of JSON shapes."""
+    sampling = request.sampling
+    body: dict[str, Any] = {
+        "model": spec.model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "temperature": sampling.temperature,
+        "max_tokens": sampling.max_tokens,
+    }
+    if sampling.seed is not None:
+        body["seed"] = sampling.seed
+    if sampling.top_logprobs:
+        body |= {"logprobs": True, "top_logprobs": sampling.top_logprobs}
+    if isinstance(request.shape, LabelShape):
+        body |= _constraint(request.shape, spec.dialect)
+    return body
+
+
 def _constraint(shape: LabelShape, dialect: str) -> dict[str, Any]:
     if dialect == "llama.cpp":
         return {"grammar": "root ::= " + " | ".join(json.dumps(label) for label in shape.labels)}
     return {"structured_outputs": {"choice": list(shape.labels)}}
 
 
-def _words(body: str) -> str:
+def words_of_error(body: str) -> str:
     """The message inside an error body of any common form."""
     try:
         content = json.loads(body)

@@ -2,44 +2,62 @@
 
 import asyncio
 import random
+import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+
+GAIN = 1.05  # a wider bound is kept where it answers at least this many times as much
 
 
 class Limiter:
-    """A bound on requests in flight that adapts: one more for every round that went well, half on overload."""
+    """A bound on requests in flight that adapts.
 
-    def __init__(self, most: int, start: int = 16) -> None:
+    It begins at `start` and doubles with every round of answers as long as more in flight brings more answers a second; from
+    the knee on it goes one back and grows by one a round. Overload halves it, at most once a round.
+    """
+
+    def __init__(self, most: int, start: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = most
         self.limit = float(min(most, start))
         self.in_flight = 0
+        self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._since_cut = 0
+        self._doubling = True
+        self._round = 0
+        self._full = True
+        self._began = clock()
+        self._before: tuple[float, float] | None = None
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Wait for a place; it is given back whatever happens."""
-        while self.in_flight >= int(self.limit):
+        """Wait for a place, first come first served; it is given back whatever happens."""
+        while self._waiting and self._waiting[0].done():  # who was cancelled waits no more
+            self._waiting.popleft()
+        if self._waiting or self.in_flight >= int(self.limit):
             place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
             try:
                 await place
             except asyncio.CancelledError:
-                if not place.cancelled():
-                    self._wake()
+                if place.done() and not place.cancelled():  # it was handed over already
+                    self._leave()
                 raise
-        self.in_flight += 1
+        else:
+            self.in_flight += 1
         try:
             yield
         finally:
-            self.in_flight -= 1
-            self._wake()
+            self._leave()
 
     def went_well(self) -> None:
         """Tell that a request was answered."""
         self._since_cut += 1
-        self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
+        if self._doubling:
+            self._measure()
+        else:
+            self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
         self._wake()
 
     def overloaded(self) -> None:
@@ -47,14 +65,38 @@ class Limiter:
         if self._since_cut >= self.limit or self._since_cut == 0:
             self.limit = max(1.0, self.limit / 2)
             self._since_cut = 1
+        self._doubling = False
+
+    def _measure(self) -> None:
+        """At the end of a round: double while that brings more, else go back to where it brought as much."""
+        self._round += 1
+        self._full = self._full and bool(self._waiting)
+        if self._round < self.limit:
+            return
+        rate = self._round / max(1e-9, self._clock() - self._began)
+        full, self._full = self._full, True
+        self._round, self._began = 0, self._clock()
+        if not full:  # nothing waited: the round says nothing about a wider bound
+            return
+        if self._before is not None and rate < GAIN * self._before[1]:
+            self.limit, self._doubling = self._before[0], False
+        elif self.limit < self.most:
+            self._before = (self.limit, rate)
+            self.limit = min(float(self.most), 2 * self.limit)
+        else:
+            self._doubling = False
+
+    def _leave(self) -> None:
+        self.in_flight -= 1
+        self._wake()
 
     def _wake(self) -> None:
-        free = int(self.limit) - self.in_flight
-        while free > 0 and self._waiting:
+        """Hand free places over to those who wait longest."""
+        while self._waiting and self.in_flight < int(self.limit):
             place = self._waiting.popleft()
             if not place.done():
+                self.in_flight += 1
                 place.set_result(None)
-                free -= 1
 
 
 def backoff(attempt: int, base: float, retry_after: float | None, cap: float = 30.0) -> float:

@@ -8,11 +8,16 @@ from typing import Annotated
 import typer
 
 from litcascade import __version__
+from litcascade.cli.batch_commands import batch_app
 from litcascade.cli.bench_commands import bench_app
 from litcascade.cli.corpus_commands import corpus_app
+from litcascade.cli.harmonise_commands import harmonise_app
 from litcascade.cli.judge_commands import judge_app
 from litcascade.cli.model_commands import model_app
 from litcascade.cli.options import HERE, JsonOption, ReviewOption
+from litcascade.cli.schema_commands import schema_app
+from litcascade.cli.serve_commands import serve
+from litcascade.cli.shard_commands import merge, submit, work
 from litcascade.errors import InputError, LitcascadeError
 
 app = typer.Typer(
@@ -26,7 +31,10 @@ app = typer.Typer(
 app.add_typer(model_app, name="model")
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(bench_app, name="bench")
+app.add_typer(batch_app, name="batch")
 app.add_typer(judge_app, name="judge")
+app.add_typer(schema_app, name="schema")
+app.add_typer(harmonise_app, name="harmonise")
 
 
 def main() -> None:
@@ -183,22 +191,42 @@ def dedup(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
 def run(
     review: ReviewOption = HERE,
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not probe the models first.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only tell what it would ask and cost.")] = False,
+    sample: Annotated[int, typer.Option("--sample", min=0, help="For --estimate: records to ask about, 0 for none.")] = 8,
+    per_million: Annotated[float | None, typer.Option("--per-million", min=0, help="Price of a million tokens.")] = None,
+    per_hour: Annotated[float | None, typer.Option("--per-hour", min=0, help="Price of an hour of a GPU.")] = None,
     json_out: JsonOption = False,
 ) -> None:
     """Run every stage for what is pending. Stop it anywhere (Ctrl-C) and run it again: nothing is asked twice."""
     from litcascade.cli.running import run_and_print
     from litcascade.pipeline.review import open_review
 
+    if estimate:
+        from litcascade.cli.estimating import estimate_and_print
+
+        estimate_and_print(open_review(review), sample, per_million, per_hour, probed=not no_check, json_out=json_out)
+        return
     raise typer.Exit(run_and_print(open_review(review), probed=not no_check, json_out=json_out))
 
 
+for _command in (serve, submit, work, merge):
+    app.command()(_command)
+
+
 @app.command()
-def status(review: ReviewOption = HERE, json_out: JsonOption = False) -> None:
+def status(
+    review: ReviewOption = HERE,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it anew every 2 seconds until the run ends (or Ctrl-C).")] = False,
+    json_out: JsonOption = False,
+) -> None:
     """Show where every record stands; while a run holds the review, its progress."""
-    from litcascade.cli.status import show_status
+    from litcascade.cli.status import show_status, watch_status
     from litcascade.pipeline.review import open_review
 
-    show_status(open_review(review), json_out)
+    if watch:
+        watch_status(open_review(review), json_out)
+    else:
+        show_status(open_review(review), json_out)
 
 
 @app.command()
@@ -235,17 +263,30 @@ def score(
 @app.command()
 def report(
     kit: Annotated[Path | None, typer.Option("--kit", help="Write the reporting kit to this file (.md, .csv or .tex).")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the whole report to this one HTML file.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the whole report to this Markdown file.")] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Compare: names folders of reviews, or runs of this one.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(help="With --compare: A B …", metavar="[A B …]")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     review: ReviewOption = HERE,
     json_out: JsonOption = False,
 ) -> None:
-    """Show ledger, scores, amendments and calls; with --kit, write the tables that a paper needs."""
-    from litcascade.cli.running import show_report, write_kit
+    """Show ledger, scores, amendments and calls; write the whole report, or the tables a paper needs; compare runs."""
+    from litcascade.cli.running import compare_and_print, show_report, write_kit, write_report
     from litcascade.pipeline.review import open_review
 
+    if compare:
+        if kit is not None:
+            raise InputError("--kit is of one review; leave out --compare")
+        compare_and_print(names or [], review, html, markdown, force, json_out)
+        return
+    if names:
+        raise InputError(f"'{names[0]}' stands alone; to compare reviews or runs write: litcascade report --compare A B")
     if kit is not None:
         write_kit(open_review(review), kit, force)
-    else:
+    if html is not None or markdown is not None:
+        write_report(open_review(review), html, markdown, force)
+    if kit is None and html is None and markdown is None:
         show_report(open_review(review), json_out)
 
 
@@ -309,6 +350,7 @@ def export(
     """Write records with decisions, the queue for people, extractions, errors, or the recorded replies."""
     from litcascade.pipeline import duplicates, errors_found  # noqa: F401  (importing registers their exports)
     from litcascade.pipeline.exporting import export as write
+    from litcascade.pipeline.harmonising import exporting  # noqa: F401  (importing registers its exports)
     from litcascade.pipeline.review import open_review
 
     opened = open_review(review)

@@ -10,10 +10,11 @@ from litcascade.cli.show import print_json, print_tables
 from litcascade.errors import InputError
 from litcascade.pipeline.ledger import ledger_table, reasons_table
 from litcascade.pipeline.reporting import report_tables, score_tables
-from litcascade.pipeline.review import Review
+from litcascade.pipeline.review import PROTOCOL_NAME, Review, open_review
 from litcascade.pipeline.run import Outcome, run_review
 from litcascade.pipeline.scoring import score_review
 from litcascade.report import Table
+from litcascade.report.page import Page
 
 
 def run_and_print(review: Review, *, probed: bool, json_out: bool) -> int:
@@ -28,6 +29,7 @@ def run_and_print(review: Review, *, probed: bool, json_out: bool) -> int:
         typer.echo(
             f"{outcome.status}: {outcome.words}\n{spent.calls} call(s), {spent.from_store} answer(s) from the store, "
             f"{spent.prompt_tokens:,} prompt tokens ({spent.cached_tokens:,} cached), {spent.completion_tokens:,} answer tokens"
+            + (f"\n{outcome.engine}" if outcome.engine else "")
         )
     return outcome.exit_code
 
@@ -45,6 +47,7 @@ def _plain(outcome: Outcome) -> dict[str, object]:
         "detail": outcome.words,
         "ledger": outcome.ledger,
         "spent": spent,
+        "engine": outcome.engine or None,
     }
 
 
@@ -91,6 +94,56 @@ def write_kit(review: Review, path: Path, force: bool) -> None:
         text = as_file(kit_tables(review, store, scores), path.name)
     path.write_text(text, encoding="utf-8", newline="")
     typer.echo(f"wrote {path}; what stands there as open must be filled in by a person")
+
+
+def write_report(review: Review, html: Path | None, markdown: Path | None, force: bool) -> None:
+    """Write the report of a review as one HTML file, as Markdown, or as both."""
+    from litcascade.pipeline.exporting import require_free
+    from litcascade.pipeline.report_page.assembling import report_page
+
+    for path in (html, markdown):
+        if path is not None:
+            require_free(review, path, force)
+    with review.open() as store:
+        page = report_page(review, store)
+    _write_page(page, html, markdown)
+
+
+def _write_page(page: Page, html: Path | None, markdown: Path | None) -> None:
+    from litcascade.report.html import page_html
+    from litcascade.report.markdown import page_markdown
+
+    for path, write in ((html, page_html), (markdown, page_markdown)):
+        if path is not None:
+            part = path.with_name(path.name + ".part")
+            try:
+                part.write_text(write(page), encoding="utf-8", newline="")
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+            typer.echo(f"wrote {path}", err=True)
+
+
+def compare_and_print(
+    names: list[str], review_folder: Path, html: Path | None, markdown: Path | None, force: bool, json_out: bool
+) -> None:
+    """Compare the first review or run with the others: tables in the terminal, JSON, or a page."""
+    from litcascade.pipeline.comparing.comparing import compare_sides
+    from litcascade.pipeline.comparing.sides import load_sides
+    from litcascade.pipeline.comparing.telling import comparison_page, plain, tables_of
+    from litcascade.pipeline.exporting import require_free
+
+    reviews = [open_review(folder) for folder in (review_folder, *map(Path, names)) if (folder / PROTOCOL_NAME).is_file()]
+    for path in (path for path in (html, markdown) if path is not None):
+        for review in reviews:
+            require_free(review, path, force)
+    first, *others = load_sides(names, review_folder)
+    done = compare_sides(first, others)
+    _write_page(comparison_page(done), html, markdown)
+    if json_out:
+        print_json(plain(done))
+    elif html is None and markdown is None:
+        print_tables(tables_of(done))
 
 
 def run_demo(into: Path, json_out: bool) -> int:

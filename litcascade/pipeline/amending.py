@@ -88,6 +88,7 @@ def _touched(store: Store, new: Protocol, changes: list[Change]) -> list[tuple[s
     rows = store.rows(
         "select adjudication_id, stage, decision, criterion, criteria_hash from adjudications "
         "where adjudication_id not in (select adjudication_id from requeued) and decision is not null "
+        "and seq not in (select of_seq from withdrawn) "
         "qualify row_number() over (partition by record_id, stage order by seq desc) = 1"
     )
     touched = []

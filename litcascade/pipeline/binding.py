@@ -1,17 +1,18 @@
 """Readers and stages bound to real models, and the fingerprint of what a stage's verdicts rest on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from litcascade.backends import BACKENDS, Backend
 from litcascade.pipeline.examples import examples_for
 from litcascade.pipeline.review import TOKENS, Review
-from litcascade.schemas import ModelRef, Protocol, Reader, StageSpec, digest
+from litcascade.schemas import ModelRef, Protocol, Reader, Shot, StageSpec, digest
 from litcascade.stages import STAGE_CLASSES, Stage
 from litcascade.stages.prompt import load
 from litcascade.store import Store
 
 UNREAD = {"referred", "gate"}
+Examples = Callable[[str, str], tuple[Shot, ...]]
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,15 @@ def _model_name(declared: str, backend: Backend) -> str:
 
 def bind(review: Review, models: Mapping[str, ModelRef], store: Store) -> list[Bound]:
     """The protocol's stages in order, each fingerprint covering the one upstream."""
+    return bind_with(review, models, lambda stage, name: stored_examples(review, stage, name, store))
+
+
+def bind_with(review: Review, models: Mapping[str, ModelRef], examples: Examples) -> list[Bound]:
+    """As `bind`, with the worked examples of a stage's reader given by a function of both names."""
     bound: list[Bound] = []
     upstream = ""
     for position, (name, spec) in enumerate(review.protocol.stages.items()):
-        readers = {reader: bind_reader(review, name, reader, models, store) for reader in names_of(spec)}
+        readers = {reader: _reader(review, name, reader, models, examples) for reader in names_of(spec)}
         stage = STAGE_CLASSES.get(name)(review.protocol, spec, readers)
         criteria = review.protocol.criteria_hash(name)
         upstream = fingerprint(stage, spec, criteria, upstream)
@@ -81,6 +87,16 @@ def bind(review: Review, models: Mapping[str, ModelRef], store: Store) -> list[B
 
 def bind_reader(review: Review, stage: str, name: str, models: Mapping[str, ModelRef], store: Store) -> Reader:
     """A reader of the protocol with its model, prompt text and worked examples."""
+    return _reader(review, stage, name, models, lambda *_: stored_examples(review, stage, name, store))
+
+
+def stored_examples(review: Review, stage: str, name: str, store: Store) -> tuple[Shot, ...]:
+    """The worked examples that a reader is shown at a stage, out of the store."""
+    spec = review.protocol.readers[name]
+    return examples_for(store, stage, name, spec.shots, with_rationales=spec.rationales)
+
+
+def _reader(review: Review, stage: str, name: str, models: Mapping[str, ModelRef], examples: Examples) -> Reader:
     spec = review.protocol.readers[name]
     if spec.person:
         return Reader(name=name, model=None)
@@ -92,7 +108,7 @@ def bind_reader(review: Review, stage: str, name: str, models: Mapping[str, Mode
         prompt=review.prompts.get((stage, name)),
         include_label=spec.labels[0],
         exclude_label=spec.labels[1],
-        shots=examples_for(store, stage, name, spec.shots, with_rationales=spec.rationales),
+        shots=examples(stage, name),
         temperature=spec.temperature,
         seed=spec.seed,
         max_tokens=spec.max_tokens or TOKENS[spec.style],

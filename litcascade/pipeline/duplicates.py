@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from litcascade.corpora.dedup import Decided, Duplicates, Verdict, find_duplicates
-from litcascade.corpora.labels import read_pairs
+from litcascade.corpora.labels import PairWord, read_pairs
 from litcascade.corpora.writers import write_table
 from litcascade.errors import InputError
 from litcascade.pipeline.exporting import EXPORTERS
@@ -90,7 +90,7 @@ def _decisions(store: Store) -> dict[str, tuple[str, ...]]:
     """What people decided on each record: its decisions at the stages that have any, in the order of the stages' names."""
     rows = store.rows(
         "select record_id, list(stage || ': ' || decision order by stage) from ("
-        "select * from adjudications where decision is not null "
+        "select * from adjudications where decision is not null and seq not in (select of_seq from withdrawn) "
         "qualify row_number() over (partition by record_id, stage order by seq desc) = 1) group by 1"
     )
     return {record_id: tuple(said) for record_id, said in rows}
@@ -187,10 +187,18 @@ def export_pairs(_: Review, store: Store, path: Path) -> int:
 def import_pairs(_: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
     """Import people's words on pairs (same, different, same study, unsure), and find duplicates anew with them."""
     words = read_pairs(path)
-    require_known(store, path, {record_id for word in words for record_id in (word.first, word.second)})
+    with store.transaction():
+        record_words(store, words, by, path)
+        deduplicate(store)
+    return LabelsReceipt(len(words), dict(Counter(word.verdict for word in words)))
+
+
+def record_words(store: Store, words: Sequence[PairWord], by: str | None, where: Path | str) -> None:
+    """Append people's words on pairs; they count from the next `deduplicate` on. `where` names their origin in errors."""
+    require_known(store, where, {record_id for word in words for record_id in (word.first, word.second)})
     nobody = next((word for word in words if not (word.who or by)), None)
     if nobody:
-        raise InputError(f"{path}: nobody is named for the pair {nobody.first}, {nobody.second}; fill in who, or add --by NAME")
+        raise InputError(f"{where}: nobody is named for the pair {nobody.first}, {nobody.second}; fill in who, or add --by NAME")
     rows = [
         {
             "at_time": now(), "first_id": word.first, "second_id": word.second, "verdict": word.verdict, "rule": "a person",
@@ -198,7 +206,4 @@ def import_pairs(_: Review, store: Store, path: Path, by: str | None) -> LabelsR
         }
         for word in words
     ]  # fmt: skip
-    with store.transaction():
-        store.append("pairs", rows)
-        deduplicate(store)
-    return LabelsReceipt(len(words), dict(Counter(word.verdict for word in words)))
+    store.append("pairs", rows)

@@ -1,5 +1,6 @@
 """Error analysis: false negatives and false positives with score, reason and reply; causes as a person tags them."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,12 @@ def export_errors(review: Review, store: Store, path: Path) -> int:
 
 def import_causes(store: Store, path: Path, by: str | None) -> LabelsReceipt:
     """Causes of errors from a filled-in export; blank ones are left out."""
-    causes = read_causes(path)
-    require_known(store, path, {cause["record_id"] for cause in causes})
+    return record_causes(store, read_causes(path), by, path)
+
+
+def record_causes(store: Store, causes: Sequence[Mapping[str, str]], by: str | None, where: Path | str) -> LabelsReceipt:
+    """Append causes given as record_id, stage and cause; `where` names their origin in errors."""
+    require_known(store, where, {cause["record_id"] for cause in causes})
     store.append("causes", [{**cause, "who": by, "at_time": now()} for cause in causes])
     counts: dict[str, int] = {}
     for cause in causes:

@@ -146,8 +146,10 @@ class Executor:
 
     async def _chunk(self, subjects: Sequence[Subject]) -> None:
         turn = _Round()
-        for subject in await self._lengths.add(subjects):
+        for number, subject in enumerate(await self._lengths.add(subjects), start=1):
             self._advance(Life(self.stage, subject), turn)
+            if number % 8 == 0:
+                await asyncio.sleep(0)  # replies to the other chunk are not kept waiting
         await self.recorder.flush_if_due()
         while turn.requests and not self.stop.status:
             turn = await self._round(turn)

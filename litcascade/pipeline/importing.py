@@ -4,7 +4,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from litcascade.corpora import Export, Item, Receipt, Repair, SetAside, Tally
 from litcascade.corpora.ids import number
-from litcascade.corpora.labels import Choice, is_field_table, read_choices, read_field_labels, read_labels
+from litcascade.corpora.labels import Choice, FieldLabel, is_field_table, read_choices, read_field_labels, read_labels
 from litcascade.corpora.readers import require_records
 from litcascade.errors import InputError
 from litcascade.pipeline.calm import calm_collector
@@ -127,19 +127,23 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
     said of a duplicate counts for the record that is kept, as long as the two are joined.
     """
     if is_field_table(path):
-        return _import_values(review, store, path, by)
-    choices = read_choices(path)
-    require_known(store, path, {choice.record_id for choice in choices})
+        return record_values(review, store, read_field_labels(path, review.protocol.fields), by, path)
+    return record_choices(review, store, read_choices(path), by, path)
+
+
+def record_choices(review: Review, store: Store, choices: Sequence[Choice], by: str | None, where: Path | str) -> LabelsReceipt:
+    """Append people's decisions, whole or not at all; `where` names their origin in errors."""
+    require_known(store, where, {choice.record_id for choice in choices})
     adjudications: list[dict[str, object]] = []
     readings: list[dict[str, object]] = []
     for choice in choices:
-        row, reader = _decision(review, path, choice, by)
+        row, reader = _decision(review, where, choice, by)
         if reader:
             readings.append({**row, "who": reader, "criterion": choice.criterion, "note": choice.note})
         else:
             settled = {"adjudication_id": uuid.uuid4().hex, "unsure": choice.unsure}
             adjudications.append({**row, **settled, "criterion": choice.criterion, "note": choice.note})
-    _refuse_two_minds(path, adjudications)
+    _refuse_two_minds(where, adjudications)
     again = [
         {"adjudication_id": row["adjudication_id"], "at_time": now(), "reason": "decided under earlier criteria"}
         for row in adjudications
@@ -152,7 +156,7 @@ def import_decisions(review: Review, store: Store, path: Path, by: str | None) -
     return LabelsReceipt(len(choices), dict(Counter(choice.stage for choice in choices)))
 
 
-def _decision(review: Review, path: Path, choice: Choice, by: str | None) -> tuple[dict[str, object], str | None]:
+def _decision(review: Review, path: Path | str, choice: Choice, by: str | None) -> tuple[dict[str, object], str | None]:
     """The row of a decision, and the reader's name where a reader of the stage made it (whatever the case of the name).
 
     It is kept with the version of the criteria it was made under: that of the queue it stood in, else the one in force.
@@ -175,25 +179,26 @@ def _decision(review: Review, path: Path, choice: Choice, by: str | None) -> tup
     return {**row, "criteria_hash": version}, reader
 
 
-def _refuse_two_minds(path: Path, adjudications: list[dict[str, object]]) -> None:
+def _refuse_two_minds(where: Path | str, adjudications: list[dict[str, object]]) -> None:
     """Two different settling decisions on one record in one file: nobody can tell which one holds."""
     told: dict[tuple[object, object], object] = {}
     for row in adjudications:
         key = (row["record_id"], row["stage"])
         word = row["decision"] or "unsure"
         if told.setdefault(key, word) != word:
-            raise InputError(f"{path}: record {key[0]} is both {told[key]} and {word} at {key[1]}; keep one row")
+            raise InputError(f"{where}: record {key[0]} is both {told[key]} and {word} at {key[1]}; keep one row")
 
 
-def _import_values(review: Review, store: Store, path: Path, by: str | None) -> LabelsReceipt:
-    """A person's extraction of whole records: the values, and that the record counts as extracted."""
+def record_values(
+    review: Review, store: Store, values: Sequence[FieldLabel], by: str | None, where: Path | str, note: str | None = None
+) -> LabelsReceipt:
+    """A person's extraction of records: the values, and that each record counts as extracted."""
     if not by:
-        raise InputError(f"{path}: nobody is named; add --by NAME")
-    values = read_field_labels(path, review.protocol.fields)
+        raise InputError(f"{where}: nobody is named; add --by NAME")
     ids = sorted({value.record_id for value in values})
-    require_known(store, path, set(ids))
+    require_known(store, where, set(ids))
     documents = dict(store.rows("select record_id, document_id from current_documents"))
-    decided = {"at_time": now(), "stage": "extraction", "decision": "extracted", "who": by, "unsure": False}
+    decided = {"at_time": now(), "stage": "extraction", "decision": "extracted", "who": by, "unsure": False, "note": note}
     criteria = review.protocol.criteria_hash("extraction")
     keys = {record_id: uuid.uuid4().hex for record_id in ids}
     kept = [
@@ -215,7 +220,7 @@ def _import_values(review: Review, store: Store, path: Path, by: str | None) -> 
     return LabelsReceipt(len(values), {"extraction": len(ids)})
 
 
-def require_known(store: Store, path: Path, ids: set[str]) -> None:
+def require_known(store: Store, where: Path | str, ids: set[str]) -> None:
     """Refuse ids that are not in the review, listed."""
     known = {
         row[0] for row in store.rows("select record_id from records where record_id in (select unnest(?::text[]))", [list(ids)])
@@ -223,4 +228,4 @@ def require_known(store: Store, path: Path, ids: set[str]) -> None:
     unknown = sorted(ids - known)
     if unknown:
         shown = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
-        raise InputError(f"{path}: {len(unknown)} id(s) are not in the review: {shown}; nothing was imported")
+        raise InputError(f"{where}: {len(unknown)} id(s) are not in the review: {shown}; nothing was imported")

@@ -1,5 +1,6 @@
 """Rationales: why a person decided so, as a quote from the record and one sentence; imported with their author."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,11 +32,18 @@ def import_rationales(review: Review, store: Store, path: Path, by: str | None) 
     A row whose quote does not stand in the record (title, abstract or full text), that has neither quote nor reasoning, or
     whose decision cannot be read is refused with its line; the others are kept. Unknown ids refuse the whole file.
     """
-    names, rows = read_table(path)
+    names, lines = read_table(path)
     if "record_id" not in names or not {"quote", "reasoning"} & set(names):
         raise InputError(f"{path}: a table of rationales has the columns record_id, quote and reasoning (and maybe stage, "
                          "decision, who)")  # fmt: skip
-    require_known(store, path, {row["record_id"] for _, row in rows if row["record_id"]})
+    return record_rationales(review, store, lines, by, path)
+
+
+def record_rationales(
+    review: Review, store: Store, rows: Sequence[tuple[int, dict[str, str]]], by: str | None, where: Path | str
+) -> RationalesReceipt:
+    """Append rationales given as (line, cells by column); rows at fault are refused with their line, the others are kept."""
+    require_known(store, where, {row["record_id"] for _, row in rows if row["record_id"]})
     screening: list[str] = [name for name, _ in review.protocol.stages.items() if name != "extraction"]
     ids = [row["record_id"] for _, row in rows if row["record_id"]]
     texts = _texts(store, ids)
@@ -54,7 +62,7 @@ def import_rationales(review: Review, store: Store, path: Path, by: str | None) 
                 "at_time": now(), "record_id": row["record_id"], "stage": stage, "who": who,
                 "decision": (row.get("decision") or "").strip().casefold() or None,
                 "quote": (row.get("quote") or "").strip() or None, "reasoning": (row.get("reasoning") or "").strip() or None,
-                "source": path.name, "criteria_hash": review.protocol.criteria_hash(stage),
+                "source": Path(where).name, "criteria_hash": review.protocol.criteria_hash(stage),
             }
         )  # fmt: skip
     store.append("rationales", kept)

@@ -24,6 +24,7 @@ from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.stopping import interruptible
 from litcascade.pipeline.subjects import chunks, pending
+from litcascade.pipeline.watching import Watch, watched
 from litcascade.schemas import STAGES, ModelRef
 from litcascade.store import Store, now
 
@@ -32,13 +33,14 @@ EXIT = {"complete": 0, "incomplete": 3, "backend": 3, "waiting for people": 4, "
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: a status of `EXIT`, its words, the ledger, and what was spent."""
+    """How a run ended: a status of `EXIT`, its words, the ledger, what was spent, and what the engines told of themselves."""
 
     run_id: str
     status: str
     words: str
     ledger: list[StageLedger]
     spent: Spent
+    engine: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -161,6 +163,7 @@ class _Run:
         self.spent = Spent()
         self.stop = Stop()
         self.events = EventLog(review.events_path)
+        self.watch = Watch()
 
     def begin(self, models: Mapping[str, ModelRef]) -> None:
         """Write down what this run is, before anything is asked."""
@@ -201,7 +204,10 @@ class _Run:
 
         path = self.review.checkpoints_path
         drop_broken_checkpoints(path)
-        async with _told(path), AsyncSqliteSaver.from_conn_string(str(path)) as saver, interruptible(self.stop, self.observer):
+        async with (
+            _told(path), AsyncSqliteSaver.from_conn_string(str(path)) as saver, interruptible(self.stop, self.observer),
+            watched(self.backends, self.events) as self.watch,
+        ):  # fmt: skip
             gates = [name for name, item in self.bound.items() if item.spec.gate == "people"]
             graph = build_run_graph(list(self.bound), gates, self._run_stage, self._waiting, lambda: self.stop.status, saver)
             config, begun = await self._thread(graph, saver)
@@ -265,10 +271,11 @@ class _Run:
         else:
             status, words = "complete", "every record has a verdict or waits for a person"
         self._end(status, words)
-        return Outcome(self.run_id, status, words, ledger, self.spent)
+        return Outcome(self.run_id, status, words, ledger, self.spent, self.watch.words())
 
     def _end(self, status: str, words: str) -> None:
         spent = {name: value for name, value in asdict(self.spent).items() if name != "started"}
         row = {"run_id": self.run_id, "at_time": now(), "status": status, "detail": words, "spent": json.dumps(spent)}
         self.store.append("run_ends", [row])
-        self.events.write("run ended", run=self.run_id, status=status, detail=words, spent=spent)
+        engine = {"engine": self.watch.words()} if self.watch.last else {}
+        self.events.write("run ended", run=self.run_id, status=status, detail=words, spent=spent, **engine)

@@ -62,10 +62,11 @@ def _axes(x_name: str, y_name: str, low: int) -> list[str]:
 def _mark(dot: Dot, colour: str, shape: str) -> str:
     x, y = _place(dot.x, dot.y)
     look = f'fill="{colour}" fill-opacity="0.75" stroke="{colour}"'
-    return f"<g {look}><title>{escape(dot.words)}</title>{_shape(shape, x, y)}</g>"
+    return f"<g {look}><title>{escape(dot.words)}</title>{mark_shape(shape, x, y)}</g>"
 
 
-def _shape(shape: str, x: float, y: float, r: float = 6) -> str:
+def mark_shape(shape: str, x: float, y: float, r: float = 6) -> str:
+    """A mark of about `r` units around (x, y): circle, square, triangle or diamond; colours come from the group around it."""
     if shape == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>'
     corners = {
@@ -79,10 +80,12 @@ def _shape(shape: str, x: float, y: float, r: float = 6) -> str:
 def _legend(colours: dict[str, str], shapes: dict[str, str]) -> list[str]:
     parts, x, y = [], WIDTH - RIGHT + 20, TOP + 12
     for name, colour in colours.items():
-        parts.append(f'<g fill="{colour}">{_shape("circle", x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>')
+        parts.append(
+            f'<g fill="{colour}">{mark_shape("circle", x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>'
+        )
         y += 22
     y += 10
     for name, shape in shapes.items():
-        parts.append(f'<g fill="#555">{_shape(shape, x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>')
+        parts.append(f'<g fill="#555">{mark_shape(shape, x, y - 4)}</g><text x="{x + 14}" y="{y}">{escape(name[:30])}</text>')
         y += 22
     return parts

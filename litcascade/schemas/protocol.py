@@ -45,14 +45,18 @@ class Criterion(Frozen):
 class ModelSpec(Frozen):
     """A model and where it runs.
 
-    backend: `embedded` (inside this process), `http` (an OpenAI-compatible server such as vLLM's) or `recorded`
-    (replies from a file). `api_key_env` names an environment variable; keys themselves never stand in a protocol.
+    backend: `embedded` (llama.cpp inside this process), `vllm` (vLLM inside this process), `http` (an OpenAI-compatible server
+    such as vLLM's) or `recorded` (replies from a file). `weights` is where vLLM finds them, where that is not `model` itself: a
+    folder beside the protocol, or a name of the hub. `vllm` holds further options of vLLM, by the names of its command line with
+    underscores. `api_key_env` names an environment variable; keys themselves never stand in a protocol.
     `cutoff` is the date up to which the model's makers say it was trained, for the leakage statement. `family` and `size`
     (billions of parameters) are for the tables of a benchmark.
     """
 
-    backend: Literal["embedded", "http", "recorded"]
+    backend: Literal["embedded", "vllm", "http", "recorded"]
     model: str = ""
+    weights: str = ""
+    vllm: dict[str, bool | int | float | str | dict[str, Any]] = Field(default_factory=dict)
     revision: str = ""
     endpoints: tuple[str, ...] = ()
     api_key_env: str | None = None

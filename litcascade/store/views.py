@@ -15,7 +15,7 @@ select record_id, kept_id, study_id, status from clusters where version = (selec
 
 create or replace view current_pairs as
 select * from pairs
-where who <> 'rules' or version = (select arg_max(version, seq) from clusters)
+where (who <> 'rules' or version = (select arg_max(version, seq) from clusters)) and seq not in (select of_seq from withdrawn)
 qualify row_number() over (
     partition by least(first_id, second_id), greatest(first_id, second_id) order by who <> 'rules' desc, seq desc) = 1;
 
@@ -48,13 +48,14 @@ qualify row_number() over (partition by record_id, field order by of_record = re
 
 _CAUSES = """
 create or replace view current_causes as
-select * from causes qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
+select * from causes where seq not in (select of_seq from withdrawn)
+qualify row_number() over (partition by record_id, stage order by seq desc) = 1;
 """
 
 _PANELS = """
 create or replace view current_rationales as
 select rationales.* replace (coalesce(kept_id, rationales.record_id) as record_id)
-from rationales left join current_clusters using (record_id)
+from rationales left join current_clusters using (record_id) where rationales.seq not in (select of_seq from withdrawn)
 qualify row_number() over (partition by coalesce(kept_id, rationales.record_id), stage order by rationales.seq desc) = 1;
 
 create or replace view bench_readings as
@@ -82,7 +83,7 @@ verdict as (
 said as (
     select adjudications.*, requeued.adjudication_id is not null as requeued from adjudications
     left join (select distinct adjudication_id from requeued) requeued using (adjudication_id)
-    where stage = '{stage}'
+    where stage = '{stage}' and adjudications.seq not in (select of_seq from withdrawn)
     qualify row_number() over (partition by record_id order by adjudications.seq desc) = 1
 ),
 decision as (
@@ -159,7 +160,9 @@ standing as (
     where (
         extractions.fingerprint = (select fingerprint from current_stages where stage = 'extraction')
         and extractions.document_id is not distinct from extraction.document_id)
-    or (extractions.fingerprint = 'person' and extractions.run_id not in (select adjudication_id from requeued))
+    or (extractions.fingerprint = 'person' and extractions.run_id not in (
+        select adjudication_id from requeued union all
+        select adjudication_id from adjudications where seq in (select of_seq from withdrawn)))
 )
 select * from standing
 qualify row_number() over (partition by record_id, field, fingerprint = 'person', reader order by seq desc) = 1

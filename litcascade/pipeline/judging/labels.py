@@ -43,6 +43,11 @@ def import_labels(store: Store, path: Path, by: str | None) -> LabelsImport:
     names, rows = read_table(path)
     if missing := [name for name in ("item_id", "label") if name not in names]:
         raise InputError(f"{path}: has no column '{missing[0]}'; fill in the table that `litcascade judge plan` wrote")
+    return record_labels(store, rows, by, path)
+
+
+def record_labels(store: Store, rows: Sequence[tuple[int, dict[str, str]]], by: str | None, path: Path | str) -> LabelsImport:
+    """Append labels given as (line, cells by column: item_id, label, maybe who and note), whole or not at all."""
     drawn = {row[0]: row[1:] for row in store.rows("select item_id, judge, field, record_id from judge_samples")}
     told: dict[tuple[str, str], bool] = {}
     kept = []
@@ -106,6 +111,7 @@ def _newest(store: Store, judge: str, field: str) -> Sequence[tuple[str, str, bo
         (row[0], row[1], row[2])
         for row in store.rows(
             "select item_id, who, label from judge_labels where judge = ? and field = ? "
+            "and seq not in (select of_seq from withdrawn) "
             "qualify row_number() over (partition by item_id, who order by seq desc) = 1 order by item_id, who",
             [judge, field],
         )

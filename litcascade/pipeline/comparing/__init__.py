@@ -1,0 +1,1 @@
+"""Two or more runs side by side: what changed in the protocol, which records flipped, paired tests, agreement."""
