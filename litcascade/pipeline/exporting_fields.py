@@ -73,8 +73,9 @@ def long_rows(one: Stored, spec: FieldSpec | None) -> Iterator[dict[str, Any]]:
     common = {"record_id": one.record_id, "reader": one.reader, "field": one.name, "notes": one.notes, "title": one.title}
     common |= {"kind": spec.kind if spec else None, "escalated": one.escalated}
     if spec is None or spec.kind != "group" or not one.value:
-        told = {"value": flat(one.value), "quote": one.quote, "quote_found": one.quote_found, "error": one.error, "raw": one.raw}
-        held = {"support": one.support, "because": one.because, "place": one.place}
+        told = {"value": flat(one.value), "quote": _quotes(one) or one.quote, "quote_found": one.quote_found}
+        told |= {"error": one.error, "raw": one.raw}
+        held = {"support": one.support, "because": one.because, "place": _places(one) or one.place}
         yield {**common, **told, **held, "unit": spec.unit if spec else None}
         return
     for number, (cells, shown) in enumerate(zip(one.value, _evidence(one), strict=True), start=1):
@@ -180,8 +181,8 @@ def export_to_check(_: Review, store: Store, path: Path) -> Written:
     rows = [
         {
             "record_id": one.record_id, "field": one.name, "escalated": one.escalated, "notes": one.notes, "raw": one.raw,
-            "reader": one.reader, "title": one.title, "quote": one.quote or _quotes(one),
-            "given": flat(one.value), "near": one.near or _nears(one), "place": one.place or _places(one),
+            "reader": one.reader, "title": one.title, "quote": _quotes(one) or one.quote,
+            "given": flat(one.value), "near": _nears(one) or one.near, "place": _places(one) or one.place,
         }
         for one in sorted(stored_values(store), key=_urgency)
         if one.escalated

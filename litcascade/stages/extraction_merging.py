@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from litcascade.schemas.fields import FieldFound, FieldSpec, RowEvidence, is_nothing, same_value
+from litcascade.schemas.fields import FieldFound, FieldSpec, RowEvidence, Supported, is_nothing, same_value
 from litcascade.stages.extraction_reading import escalated
 from litcascade.stages.extraction_support import worst
 from litcascade.stages.grounding import Status
 
 _DIFFER = "the parts of the report give different values"
+_EVIDENCE = ("quote", "quote_found", *Supported.model_fields)
 Merger = Callable[[FieldSpec, Sequence[FieldFound]], FieldFound]
 
 
@@ -54,10 +55,16 @@ def _most_frequent(spec: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
 
 
 def _union(spec: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
+    reason = next((value.escalated for value in told if value.escalated and value.support in (None, Status.SUPPORTED)), None)
     if spec.kind == "group":
-        return union_rows(spec, told)
+        return union_rows(spec, told).model_copy(update={"escalated": reason})  # what their quotes say is told anew, by row
     joined = list(dict.fromkeys(item for value in told for item in value.value))
-    return told[0].model_copy(update={"value": joined})
+    gravest = worst(value.support for value in told)
+    because = next((value.because for value in told if value.support == gravest), None)
+    kept: dict[str, Any] = {"value": joined, "escalated": reason, "support": gravest, "because": because}
+    if len(told) > 1:  # each window's labels rest on its own quote
+        kept["evidence"] = tuple(RowEvidence(**{name: getattr(value, name) for name in _EVIDENCE}) for value in told)
+    return told[0].model_copy(update=kept)
 
 
 _RULES: dict[str, Merger] = {"first": _first, "conflict": _conflict, "most_frequent": _most_frequent, "union": _union}

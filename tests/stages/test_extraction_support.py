@@ -165,6 +165,30 @@ def test_rows_of_two_windows_keep_both_quotes_and_the_doubts_of_each_cell() -> N
     assert str(made.escalated).startswith("number differs (row 1)")
 
 
+def test_a_reason_for_a_persons_look_is_kept_whichever_window_it_comes_from() -> None:
+    names = FieldFound(
+        field="outcomes", value=[{"arm": "zinc", "recovered": None, "label": None}], support="supported",
+        evidence=(RowEvidence(quote="a", quote_found=True, support="supported"),),
+    )  # fmt: skip
+    numbers = FieldFound(
+        field="outcomes", value=[{"arm": "placebo", "recovered": 7, "label": None}], support="supported",
+        evidence=(RowEvidence(quote="b", quote_found=True, support="supported"),), escalated="the text is damaged",
+    )  # fmt: skip
+    assert merge_values(ROWS, [names, numbers]).escalated == "the text is damaged"
+    assert merge_values(ROWS, [names]).escalated is None
+
+
+def test_labels_of_two_windows_keep_the_quotes_of_both() -> None:
+    multi = FieldSpec(name="parts", kind="multi", definition="", values=("search", "screening"))
+    one = FieldFound(field="parts", value=["search"], quote="a", quote_found=True, support="supported", place="body")
+    other = FieldFound(field="parts", value=["screening"], quote="b", quote_found=True, support="supported", place="table")
+    made = merge_values(multi, [one, other])
+    assert made.value == ["search", "screening"]
+    assert [(row.quote, row.place) for row in made.evidence] == [("a", "body"), ("b", "table")]
+    doubted = [value.model_copy(update={"support": "negated", "because": "not so"}) for value in (one, other)]
+    assert merge_values(multi, [doubted[0].model_copy(update={"support": "ambiguous"}), doubted[1]]).support == "negated"
+
+
 def test_an_arm_that_is_no_sub_field_is_refused() -> None:
     group = '[[fields]]\nname = "g"\nkind = "group"\ndefinition = ""\n[[fields.fields]]\nname = "n"\nkind = "number"\ndefinition = ""\n'
     with pytest.raises(InputError, match="belongs to 'arm', which is no other sub-field"):

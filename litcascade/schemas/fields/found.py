@@ -45,7 +45,8 @@ class FieldFound(FieldValue, Supported):
     """One extracted field with all that stands beside its value.
 
     raw: the value as the report writes it (numbers), or as the model gave it where it was mapped or is wrong. notes: what the
-    model remarks. evidence: the quotes of a group's rows, in their order. escalated: why a person should look at this value,
+    model remarks. evidence: the quotes of a group's rows, in their order, or of the windows that
+    a list of labels comes from. escalated: why a person should look at this value,
     None where nobody need. purpose: the kind of call it came from (ask, part, repair, recover).
     """
 
