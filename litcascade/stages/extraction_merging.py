@@ -14,13 +14,13 @@ Merger = Callable[[FieldSpec, Sequence[FieldFound]], FieldFound]
 
 
 def merge_values(spec: FieldSpec, values: Sequence[FieldFound]) -> FieldFound:
-    """One field over windows, by the field's `merge`: what its quote holds up goes before what only has one, then the rest.
+    """One field over windows, by the field's `merge`; see `_contenders` for the values that are looked at.
 
     Nothing found anywhere stays nothing; where a window could not be read for this field and none gave a value, the field is
     that error, and where others gave one, a person is told.
     """
     given = [value for value in values if not value.error and not is_nothing(spec, value.value)]
-    told = given if spec.merging == "union" and spec.kind == "group" else _best_held(given)
+    told = _contenders(spec, given)
     failed = [value for value in values if value.error]
     if not told:
         return escalated(spec, failed[0] if failed else values[0])
@@ -30,10 +30,20 @@ def merge_values(spec: FieldSpec, values: Sequence[FieldFound]) -> FieldFound:
     return escalated(spec, made)
 
 
-def _best_held(given: Sequence[FieldFound]) -> list[FieldFound]:
-    """The values whose evidence is the best there is: held up by their quotes, else with quotes that stand in the text."""
-    ranks = [2 * (value.support == Status.SUPPORTED) + bool(value.quote_found) for value in given]
-    return [value for value, rank in zip(given, ranks, strict=True) if rank == max(ranks)]
+def _contenders(spec: FieldSpec, given: Sequence[FieldFound]) -> list[FieldFound]:
+    """The values that the rule looks at: all for a union; for a conflict all with a quote in the text, so that none of them is
+    passed over in silence; else those with the best evidence there is."""
+    if spec.merging == "union":
+        return list(given)
+    if spec.merging == "conflict":
+        return [value for value in given if value.quote_found] or list(given)
+    most = max(map(_held, given), default=0)
+    return [value for value in given if _held(value) == most]
+
+
+def _held(value: FieldFound) -> int:
+    """2 where the quote holds the value up, 1 where it only stands in the text, 0 where it does not."""
+    return 2 if value.support == Status.SUPPORTED else int(bool(value.quote_found))
 
 
 def _first(_: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
@@ -42,7 +52,7 @@ def _first(_: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
 
 def _conflict(spec: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
     if all(same_value(spec, told[0].value, value.value) for value in told[1:]):
-        return told[0]
+        return max(told, key=_held)
     shown = "; ".join(str(value.value)[:60] for value in told[:4])
     error = f"{_DIFFER}: {shown}"
     return FieldFound(field=spec.name, quote=told[0].quote, error=error, raw=shown, purpose=told[0].purpose)
@@ -61,7 +71,13 @@ def _union(spec: FieldSpec, told: Sequence[FieldFound]) -> FieldFound:
     joined = list(dict.fromkeys(item for value in told for item in value.value))
     gravest = worst(value.support for value in told)
     because = next((value.because for value in told if value.support == gravest), None)
-    kept: dict[str, Any] = {"value": joined, "escalated": reason, "support": gravest, "because": because}
+    kept: dict[str, Any] = {
+        "value": joined,
+        "quote_found": all(value.quote_found for value in told),
+        "escalated": reason,
+        "support": gravest,
+        "because": because,
+    }
     if len(told) > 1:  # each window's labels rest on its own quote
         kept["evidence"] = tuple(RowEvidence(**{name: getattr(value, name) for name in _EVIDENCE}) for value in told)
     return told[0].model_copy(update=kept)

@@ -146,6 +146,26 @@ def test_what_a_quote_holds_up_goes_before_what_it_does_not_when_windows_are_mer
     assert merge_values(first, [doubted]).escalated == "number differs: it says 8"
 
 
+def test_a_doubted_value_of_another_window_is_a_conflict_and_not_passed_over() -> None:
+    doubted = FieldFound(field="pain", value=7, quote="q", quote_found=True, support="ambiguous", because="arm")
+    held = FieldFound(field="pain", value=5.2, quote="p", quote_found=True, support="supported")
+    made = merge_values(PAIN, [held, doubted])
+    assert "different values: 5.2; 7" in str(made.error)
+    assert made.escalated
+    alike = doubted.model_copy(update={"value": 5.2})
+    assert merge_values(PAIN, [alike, held]).quote == "p"
+
+
+def test_no_label_of_a_window_is_left_out_of_a_union() -> None:
+    multi = FieldSpec(name="parts", kind="multi", definition="", values=("search", "screening"))
+    held = FieldFound(field="parts", value=["search"], quote="a", quote_found=True, support="supported")
+    loose = FieldFound(field="parts", value=["screening"], quote="b", quote_found=False, support="quote not found", because="no")
+    made = merge_values(multi, [held, loose])
+    assert made.value == ["search", "screening"]
+    assert (made.support, str(made.escalated)[:15]) == ("quote not found", "quote not found")
+    assert made.quote_found is False
+
+
 def test_rows_of_two_windows_keep_both_quotes_and_the_doubts_of_each_cell() -> None:
     one = FieldFound(
         field="outcomes", value=[{"arm": "zinc", "recovered": 12, "label": None}], support="number differs",
