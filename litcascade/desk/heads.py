@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from litcascade.desk.queues import Queues, Waiting
 from litcascade.desk.users import User
@@ -19,7 +19,6 @@ class _Head:
     items: deque[Waiting]
     left: int
     read_at: float
-    gone: set[str] = field(default_factory=set)
 
 
 class Heads:
@@ -54,7 +53,7 @@ class Heads:
 
     def why(self, queue: str, user: User, key: str) -> str | None:
         """Why an item waits, where it stands in the head of this person's queue; None where it does not."""
-        head = self._heads.get((queue, user.name))
+        head = self._heads.get(self._place(queue, user))
         return next((item.why for item in head.items if item.key == key), None) if head else None
 
     def open(self, key: str, user: User) -> None:
@@ -78,13 +77,16 @@ class Heads:
         self._heads = {key: head for key, head in self._heads.items() if queue is not None and key[0] != queue}
 
     def _head(self, queue: str, user: User, *, anew: bool = False) -> _Head:
-        key = (queue, user.name)
+        key = self._place(queue, user)
         head = self._heads.get(key)
         if head is None or anew or self._clock() - head.read_at >= (FRESH if head.items else EMPTY if not head.left else 0.0):
-            items = deque(self.queues.page(queue, user, HEAD))
-            left = len(items) if len(items) < HEAD else self.queues.count(queue, user)
-            self._heads[key] = head = _Head(items, left, self._clock())
+            items, left = self.queues.head(queue, user, HEAD)
+            self._heads[key] = head = _Head(deque(items), left, self._clock())
         return head
+
+    def _place(self, queue: str, user: User) -> tuple[str, str]:
+        """One head for all where a queue is the same for all: what one person has done with is in their skipped items."""
+        return queue, user.name if self.queues.personal(queue) else ""
 
     def _held(self, key: str, user: User) -> bool:
         name, ends = self._leases.get(key, (user.name, 0.0))

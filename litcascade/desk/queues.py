@@ -106,18 +106,27 @@ class Queues:
 
     def page(self, name: str, user: User, limit: int, offset: int = 0) -> list[Waiting]:
         """So many items of a queue from `offset` on, worst loss first."""
+        return self.head(name, user, limit, offset)[0]
+
+    def head(self, name: str, user: User, limit: int, offset: int = 0) -> tuple[list[Waiting], int]:
+        """A page of a queue, and how many items wait in it (0 where the page is empty)."""
         query = self._query(queue_named(name), user)
         if query is None:
-            return []
+            return [], 0
         rows = self.store.rows(
-            f"select key_one, key_two, title, why, loss from ({query.sql}) order by loss desc, tie "
+            f"select key_one, key_two, title, why, loss, count(*) over () from ({query.sql}) order by loss desc, tie "
             f"limit {limit:d} offset {offset:d}",
             query.parameters,
         )
-        return [
+        items = [
             Waiting(one + (SEPARATOR + two if two else ""), title or "(no title)", why or "", float(loss))
-            for one, two, title, why, loss in rows
+            for one, two, title, why, loss, _ in rows
         ]
+        return items, int(rows[0][5]) if rows else 0
+
+    def personal(self, name: str) -> bool:
+        """Whether a queue differs from person to person."""
+        return self.rules.double or name in ("panel", "people", "again", "duplicates", "calibration")
 
     def count(self, name: str, user: User) -> int:
         """How many items wait in a queue for this person."""
