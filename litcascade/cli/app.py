@@ -214,6 +214,24 @@ for _command in (serve, submit, work, merge):
 
 
 @app.command()
+def desk(
+    user: Annotated[list[str] | None, typer.Option("--user", help="NAME:ROLE (reviewer, arbiter, viewer; repeat).")] = None,
+    double: Annotated[bool, typer.Option("--double", help="Two people read each record blind.")] = False,
+    again_after: Annotated[float, typer.Option("--again-after", help="Days until one reads some records again.")] = 14.0,
+    hours: Annotated[float, typer.Option("--hours", help="How long the links are good.")] = 12.0,
+    host: Annotated[str, typer.Option("--host", help="Address to serve on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option("--port", help="Port (default: 8765, or a free one).")] = None,
+    allow_remote: Annotated[bool, typer.Option("--allow-remote", help="Serve on an address that others reach.")] = False,
+    review: ReviewOption = HERE,
+) -> None:
+    """Open the desk: a local web page where people decide what models may not. Stop it with Ctrl-C."""
+    from litcascade.cli.serving import serve_desk
+    from litcascade.pipeline.review import open_review
+
+    serve_desk(open_review(review), user or [], double, again_after, hours, host, port, allow_remote)
+
+
+@app.command()
 def status(
     review: ReviewOption = HERE,
     watch: Annotated[bool, typer.Option("--watch", help="Show it anew every 2 seconds until the run ends (or Ctrl-C).")] = False,

@@ -1,0 +1,308 @@
+"""Queues: what waits for people, worst loss first, as SQL that is read a page at a time.
+
+The loss of an item is the probability that a wrong decision on it loses evidence, in [0, 1]: for records p(include) where a
+reader gave it, else by the reason why they wait; for extracted values by what their quotes are worth.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litcascade.desk.keys import SEPARATOR
+from litcascade.desk.users import User
+from litcascade.errors import InputError
+from litcascade.pipeline.review import Review
+from litcascade.pipeline.states import model_states
+from litcascade.schemas import SCREENING, ReferCode
+from litcascade.stages.extraction_support import SEVERITY
+from litcascade.store import Store
+
+UNSCORED = 0.3
+BY_REASON = {
+    ReferCode.CONFIRM: 0.9, ReferCode.AMENDED: 0.6, ReferCode.PANEL: 0.5, ReferCode.UNSURE: 0.5, ReferCode.CONFLICT: 0.5,
+    ReferCode.UNCLEAR: 0.5, ReferCode.STEERING: 0.4, ReferCode.IDENTITY: 0.4,
+}  # fmt: skip
+AGAIN_SHARE = 10  # every so many-th of one's decisions is put to the same person again
+TAKEN = "seq in (select of_seq from withdrawn)"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the desk is worked: two blind opinions a record or one decision, and after how many days one reads again."""
+
+    double: bool = False
+    again_after: float = 14.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue: its name in addresses, its heading, what stands on its screens, and whether it is worked blind."""
+
+    name: str
+    title: str
+    about: str
+    screen: str
+    blind: bool = False
+    arbiter: bool = False
+
+
+QUEUES = {
+    queue.name: queue
+    for queue in (
+        Queue("referred", "Referred", "Records that no model may decide, with the reason why.", "record"),
+        Queue("panel", "Your readings", "Records that wait for you as a reader of the panel; read blind.", "record", blind=True),
+        Queue("positives", "Predicted positives", "Records that models included, for a person to confirm.", "record"),
+        Queue("readers", "Readers differ", "Records on which the readers of the panel do not agree.", "record"),
+        Queue("people", "People differ", "Records on which people do not agree, or one is unsure.", "record", arbiter=True),
+        Queue("audit", "Audit", "A random sample of what models excluded, read blind.", "record", blind=True),
+        Queue("again", "Read again", "Some of your own earlier decisions, read blind a second time.", "record", blind=True),
+        Queue("extraction", "Extraction", "Extracted values to check against the report.", "extraction"),
+        Queue("calibration", "Judge calibration", "Drawn items to label, without a word of the judge.", "label", blind=True),
+        Queue("duplicates", "Possible duplicates", "Pairs of records that may be the same report.", "pair"),
+        Queue("causes", "Causes of errors", "Verdicts that differ from the gold label: why?", "cause"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One item of a queue: its key, heading, why it waits, and its loss in [0, 1]."""
+
+    key: str
+    title: str
+    why: str
+    loss: float
+
+
+@dataclass(frozen=True)
+class Query:
+    """SQL with the columns key_one, key_two, title, why, loss, tie (worst loss first, then `tie`), and its parameters."""
+
+    sql: str
+    parameters: dict[str, Any]
+
+
+def queue_named(name: str) -> Queue:
+    """A queue by its name; an unknown one is an `InputError`."""
+    if name not in QUEUES:
+        raise InputError(f"there is no queue '{name}'; there are: {', '.join(QUEUES)}")
+    return QUEUES[name]
+
+
+def may_see(queue: Queue, user: User) -> bool:
+    """Whether a person works (or looks at) a queue: what people differ on is the arbiter's."""
+    return user.role == "arbiter" or not queue.arbiter
+
+
+class Queues:
+    """The queues of one review, as each person sees them."""
+
+    def __init__(self, review: Review, store: Store, rules: Rules, users: Sequence[User]) -> None:
+        self.review = review
+        self.store = store
+        self.rules = rules
+        self._names = {user.name.casefold() for user in users}
+        self.stages = [name for name, _ in review.protocol.stages.items() if name in SCREENING]
+
+    def page(self, name: str, user: User, limit: int, offset: int = 0) -> list[Waiting]:
+        """So many items of a queue from `offset` on, worst loss first."""
+        return self.head(name, user, limit, offset)[0]
+
+    def head(self, name: str, user: User, limit: int, offset: int = 0) -> tuple[list[Waiting], int]:
+        """A page of a queue, and how many items wait in it (0 where the page is empty)."""
+        query = self._query(queue_named(name), user)
+        if query is None:
+            return [], 0
+        rows = self.store.rows(
+            f"select key_one, key_two, title, why, loss, count(*) over () from ({query.sql}) order by loss desc, tie "
+            f"limit {limit:d} offset {offset:d}",
+            query.parameters,
+        )
+        items = [
+            Waiting(one + (SEPARATOR + two if two else ""), title or "(no title)", why or "", float(loss))
+            for one, two, title, why, loss, _ in rows
+        ]
+        return items, int(rows[0][5]) if rows else 0
+
+    def personal(self, name: str) -> bool:
+        """Whether a queue differs from person to person."""
+        return self.rules.double or name in ("panel", "people", "again", "duplicates", "calibration")
+
+    def count(self, name: str, user: User) -> int:
+        """How many items wait in a queue for this person."""
+        query = self._query(queue_named(name), user)
+        if query is None:
+            return 0
+        return int(self.store.rows(f"select count(*) from ({query.sql})", query.parameters)[0][0])
+
+    def _query(self, queue: Queue, user: User) -> Query | None:
+        if not may_see(queue, user):
+            return None
+        simple = {"extraction": self._extraction, "duplicates": self._duplicates, "calibration": self._calibration}
+        if queue.name in simple:
+            return simple[queue.name](user)
+        parts = [self._stage(queue.name, stage, user) for stage in self.stages]
+        chosen = [part for part in parts if part]
+        if not chosen:
+            return None
+        parameters = {"me": user.name, "days": self.rules.again_after}
+        parameters |= {f"criteria_{stage}": self.review.protocol.criteria_hash(stage) for stage in self.stages}
+        sql = " union all ".join(f"select * from ({part})" for part in chosen)
+        return Query(sql, {name: value for name, value in parameters.items() if f"${name}" in sql})
+
+    def _stage(self, name: str, stage: str, user: User) -> str | None:
+        made = {
+            "referred": self._referred, "positives": self._positives, "readers": self._readers, "people": self._people,
+            "audit": self._audit, "again": self._again, "causes": self._causes, "panel": self._panel,
+        }[name](stage, user)  # fmt: skip
+        return made and made.replace("{stage}", stage)
+
+    def _waiting(self, where: str) -> str:
+        """Records of a stage that are not yet decided by this person where two read blind."""
+        mine = ""
+        if self.rules.double:
+            mine = (
+                " and s.record_id not in (select record_id from opinions where stage = '{stage}' and purpose = 'double' "
+                f"and criteria_hash = $criteria_{{stage}} and not {TAKEN} group by record_id "
+                "having bool_or(who = $me) or count(distinct who) > 1)"
+            )
+        return (
+            "select '{stage}' as key_one, s.record_id as key_two, title, concat_ws(': ', coalesce(code, state), reason) as why, "
+            f"{_loss('s')} as loss, records.seq as tie from {{stage}} s join records using (record_id) where ({where}){mine}"
+        )
+
+    def _referred(self, stage: str, _: User) -> str:
+        apart = [ReferCode.CONFIRM.value, ReferCode.PANEL.value]
+        if self._readers_at(stage) & self._names:
+            apart.append(ReferCode.AWAITING.value)
+        listed = ", ".join(f"'{code}'" for code in apart)
+        return self._waiting(f"state in ('referred', 'not retrieved') and coalesce(code, '') not in ({listed})")
+
+    def _positives(self, _: str, __: User) -> str:
+        confirm = ReferCode.CONFIRM.value
+        return self._waiting(f"(state = 'referred' and code = '{confirm}') or (state = 'included' and decided_by = 'model')")
+
+    def _readers(self, _: str, __: User) -> str:
+        return self._waiting(f"state = 'referred' and code = '{ReferCode.PANEL.value}'")
+
+    def _audit(self, _: str, __: User) -> str:
+        return (
+            self._waiting(
+                "decided_by = 'model' and s.record_id in (select record_id from audits "
+                "join current_stages using (stage, fingerprint) "
+                "where audits.stage = '{stage}')"
+            )
+            .replace(f"{_loss('s')} as loss, records.seq as tie", "0.5 as loss, hash(s.record_id) as tie")
+            .replace("concat_ws(': ', coalesce(code, state), reason)", "'drawn for the audit'")
+        )
+
+    def _readers_at(self, stage: str) -> set[str]:
+        spec = dict(self.review.protocol.stages.items())[stage]  # type: ignore[index]
+        return {name.casefold() for name in spec.readers if self.review.protocol.readers[name].person}
+
+    def _panel(self, stage: str, user: User) -> str | None:
+        if user.name.casefold() not in self._readers_at(stage):
+            return None
+        return (
+            "select '{stage}' as key_one, s.record_id as key_two, title, 'waits for you as a reader' as why, "
+            f"{_loss('s')} as loss, records.seq as tie from {{stage}} s join records using (record_id) join ("
+            "select distinct record_id from readings join current_stages using (stage, fingerprint) where stage = '{stage}' "
+            f"and lower(reader) = lower($me) and code = '{ReferCode.AWAITING.value}') asked using (record_id) "
+            "where state in ('referred', 'pending') and coalesce(decided_by, 'model') = 'model' and s.record_id not in ("
+            "select record_id from (select record_id, decision from person_readings where stage = '{stage}' "
+            "and lower(who) = lower($me) and criteria_hash = $criteria_{stage} "
+            "qualify row_number() over (partition by record_id order by seq desc) = 1) where decision is not null)"
+        )
+
+    def _people(self, _: str, __: User) -> str:
+        return (
+            "with said as ("
+            "select record_id, who || case when purpose = 'again' then ' (again)' else '' end as who, decision, unsure, seq, "
+            "true as open from opinions where stage = '{stage}' and criteria_hash = $criteria_{stage} "
+            f"and not {TAKEN} union all "
+            "select record_id, who, decision, false, seq, true from person_readings where stage = '{stage}' "
+            f"and criteria_hash = $criteria_{{stage}} and decision is not null and not {TAKEN} union all "
+            f"select record_id, who, decision, unsure, seq, false from adjudications where stage = '{{stage}}' and not {TAKEN}"
+            "), newest as (select * from said qualify row_number() over (partition by record_id, who order by seq desc) = 1), "
+            "torn as (select record_id, string_agg(who || ': ' || coalesce(decision, 'unsure'), ', ' order by who) as words "
+            "from newest group by record_id having count(*) > 1 and (count(distinct decision) > 1 or bool_or(unsure)) "
+            "and max(seq) filter (open) > coalesce(max(seq) filter (not open), 0)) "
+            "select '{stage}' as key_one, torn.record_id as key_two, title, words as why, "
+            f"{_loss('s')} as loss, records.seq as tie from torn join records using (record_id) "
+            "join {stage} s on s.record_id = torn.record_id"
+        )
+
+    def _again(self, _: str, user: User) -> str | None:
+        if not user.decides:
+            return None
+        return (
+            "select '{stage}' as key_one, mine.record_id as key_two, title, 'read again' as why, 0.5 as loss, "
+            "hash(mine.record_id) as tie from (select record_id, at_time, seq from ("
+            "select record_id, at_time, seq, who, decision from adjudications where stage = '{stage}' "
+            f"and criteria_hash = $criteria_{{stage}} and not {TAKEN} union all "
+            "select record_id, at_time, seq, who, decision from opinions where stage = '{stage}' and purpose = 'double' "
+            f"and criteria_hash = $criteria_{{stage}} and not {TAKEN}) where who = $me and decision is not null "
+            "qualify row_number() over (partition by record_id order by seq desc) = 1) mine join records using (record_id) "
+            "where at_time <= now() - to_microseconds(($days * 86400000000)::bigint) "
+            f"and hash(mine.record_id || $me) % {AGAIN_SHARE} = 0 and mine.record_id not in (select record_id from opinions "
+            f"where stage = '{{stage}}' and purpose = 'again' and who = $me and not {TAKEN})"
+        )
+
+    def _causes(self, _: str, __: User) -> str:
+        missed = "g.decision = 'include' and m.state = 'excluded'"
+        extra = "g.decision = 'exclude' and m.state in ('included', 'referred')"
+        return (
+            "select '{stage}' as key_one, g.record_id as key_two, title, "
+            f"case when {missed} then 'missed: gold says include' else 'extra: gold says exclude' end as why, "
+            f"case when {missed} then 1.0 else 0.1 end as loss, records.seq as tie "
+            f"from (select * from current_gold where stage = '{{stage}}') g join ({model_states('{stage}')}) m using (record_id) "
+            "join records on records.record_id = g.record_id "
+            f"where (({missed}) or ({extra})) and g.record_id not in "
+            "(select record_id from current_causes where stage = '{stage}')"
+        )
+
+    def _extraction(self, _: User) -> Query | None:
+        if self.review.protocol.stages.extraction is None:
+            return None
+        steps = " ".join(
+            f"when '{status}' then {1 - place / len(SEVERITY):.3f}" for place, status in enumerate(map(str, SEVERITY))
+        )
+        return Query(
+            "select v.record_id as key_one, '' as key_two, any_value(records.title) as title, "
+            "count(*) || ' value(s) to check: ' || string_agg(distinct field, ', ' order by field) as why, "
+            f"max(case when error is not null then 0.35 else 0 end + case support {steps} else 0.2 end * 0.6) as loss, "
+            "any_value(records.seq) as tie from extracted v join records using (record_id) "
+            "where escalated is not null group by v.record_id union all "
+            "select s.record_id, '', title, concat_ws(': ', coalesce(code, state), reason), 0.6, records.seq from extraction s "
+            "join records using (record_id) where state in ('referred', 'not retrieved')",
+            {},
+        )
+
+    def _duplicates(self, user: User) -> Query:
+        return Query(
+            "select first_id as key_one, second_id as key_two, a.title as title, coalesce(why, rule) as why, "
+            "coalesce(least(score, 1.0), 0.5) as loss, p.seq as tie from current_pairs p "
+            "join records a on a.record_id = first_id join records b on b.record_id = second_id "
+            "where verdict = 'unsure' and (who = 'rules' or (who <> $me and $arbiter))",
+            {"me": user.name, "arbiter": user.role == "arbiter"},
+        )
+
+    def _calibration(self, user: User) -> Query:
+        return Query(
+            "with newest as (select item_id, who, label from judge_labels "
+            f"where not {TAKEN} qualify row_number() over (partition by item_id, who order by seq desc) = 1), "
+            "said as (select item_id, bool_or(who = $me) as mine, count(*) as people, count(distinct label) as answers "
+            "from newest group by 1), drawn as ("
+            "select * from judge_samples qualify row_number() over (partition by item_id order by seq desc) = 1) "
+            "select d.item_id as key_one, '' as key_two, d.item as title, d.judge || ': ' || d.field as why, "
+            "case when answers > 1 then 0.6 else 0.5 end as loss, hash(d.item_id) as tie from drawn d "
+            "left join said using (item_id) where people is null or (not mine and people < $needed) "
+            "or (answers > 1 and $arbiter and not mine)",
+            {"me": user.name, "needed": 2 if self.rules.double else 1, "arbiter": user.role == "arbiter"},
+        )
+
+
+def _loss(alias: str) -> str:
+    """p(include) where there is one, else by the reason."""
+    steps = " ".join(f"when '{code.value}' then {loss}" for code, loss in BY_REASON.items())
+    return f"coalesce({alias}.score, case {alias}.code {steps} else {UNSCORED} end)::double"
