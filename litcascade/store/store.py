@@ -38,6 +38,8 @@ class Store:
             self._connection = duckdb.connect(str(path), read_only=read_only)
             self._connection.execute(f"set memory_limit = '{MEMORY}'").fetchall()
             self._reader = self._connection.cursor()
+            for connection in (self._connection, self._reader):  # else DuckDB draws a bar among what commands print
+                connection.execute("set enable_progress_bar = false").fetchall()
         except duckdb.Error as error:
             raise StoreError(_explain(error, path)) from None
         try:

@@ -98,4 +98,6 @@ def _texts(review: Review, store: Store) -> list[Block]:
         blocks.append(Verbatim(name, f"# System\n{prompt.system}\n\n# User\n{prompt.user}"))
     replies = "Every request and raw reply stands in the store (table calls); `litcascade export replies FILE` writes them,"
     blocks.append(Prose(f'{replies} and a model with backend = "recorded" answers from them.'))
+    one = "`litcascade archive FILE.zip` writes all of this and the store's tables into one file with checksums, and"
+    blocks.append(Prose(f"{one} `litcascade replay FILE.zip` derives every verdict and number from it again, without a model."))
     return blocks
