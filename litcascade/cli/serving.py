@@ -22,6 +22,7 @@ def serve_desk(
     people = parse_users(users, _own_name())
     if double and sum(user.decides for user in people) < 2:
         raise InputError("--double needs two people who decide: add --user NAME:reviewer for each")
+    rules = Rules(double, again_after).under(review.protocol)
 
     def told(links: list[tuple[User, str]]) -> None:
         if remote:
@@ -31,10 +32,12 @@ def serve_desk(
             typer.echo(f"  {user.name} ({user.role}): {link}")
         if len(people) > 1 and not any(user.role == "arbiter" for user in people):
             typer.echo("Nobody is arbiter: what people differ on waits until somebody comes in as one.")
+        if rules.stages and sum(user.decides for user in people) < 2:
+            typer.echo(f"Two people must read each record at {', '.join(sorted(rules.stages))}; only one is here now.")
         typer.echo("Stop it with Ctrl-C: every decision is stored when it is made.")
 
     place = Place(host, port, remote)
-    open_desk(review, people, place=place, rules=Rules(double, again_after), hours=hours, on_open=told)
+    open_desk(review, people, place=place, rules=rules, hours=hours, on_open=told)
     typer.echo("The desk is closed.")
 
 

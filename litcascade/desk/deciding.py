@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from litcascade.corpora.labels import Choice, FieldLabel, PairWord, read_value
+from litcascade.desk.harmonising import decide_item
 from litcascade.desk.keys import split
 from litcascade.desk.queues import Queue, Rules
+from litcascade.desk.schema_edits import decide_proposal
 from litcascade.desk.users import User
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import record_words
@@ -22,7 +24,10 @@ from litcascade.schemas.fields import check_value
 from litcascade.store import Store
 
 WHERE = "the desk"
-KINDS = ("adjudications", "person_readings", "opinions", "rationales", "judge_labels", "pairs", "causes")
+KINDS = (
+    "adjudications", "person_readings", "opinions", "rationales", "judge_labels", "pairs", "causes", "mapping_decisions",
+    "proposal_words",
+)  # fmt: skip
 NOTE_LENGTH = 4000
 WORDS = {"include": "include", "exclude": "exclude", "unsure": "unsure"}
 
@@ -52,6 +57,7 @@ class Decider:
             raise InputError(f"the note is longer than {NOTE_LENGTH} characters; shorten it")
         made: dict[str, Callable[[Queue, str, User, Mapping[str, str]], tuple[str, bool]]] = {
             "record": self._record, "extraction": self._values, "label": self._label, "pair": self._pair, "cause": self._cause,
+            "harmonise": self._harmonise, "schema": self._schema,
         }  # fmt: skip
         with self.store.transaction():
             mark = int(self.store.value("select nextval('rows')"))
@@ -112,7 +118,17 @@ class Decider:
         choice = Choice(record_id, stage, decision, word == "unsure", user.name, criterion, note)  # type: ignore[arg-type]
         words, settled = self._heard(queue, choice, user, form)
         self._rationale(choice, form)
-        return words, settled
+        return words + self._left_the_stage(stage, record_id), settled
+
+    def _left_the_stage(self, stage: str, record_id: str) -> str:
+        """What to know where a record left the stage while somebody read it; blank where it did not."""
+        state = self.store.value(f"select state from {stage} where record_id = ?", [record_id])
+        if state is None:
+            return f" {record_id} is not at {stage} any more; the decision is kept and counts if it comes back."
+        if state == "duplicate":
+            kept = self.store.value("select kept_id from current_clusters where record_id = ?", [record_id])
+            return f" {record_id} is a duplicate of {kept} now; the decision counts for {kept}."
+        return ""
 
     def _heard(self, queue: Queue, choice: Choice, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
         said = f"{'unsure' if choice.unsure else choice.decision}{f' ({choice.criterion})' if choice.criterion else ''}"
@@ -121,7 +137,7 @@ class Decider:
             purpose = "again"
         elif self._came_late(choice, user, form):
             purpose = "late"
-        elif self.rules.double and queue.name not in ("people", "panel"):
+        elif self.rules.two(choice.stage) and queue.name not in ("people", "panel"):
             purpose = "double"
         if purpose is None:
             record_choices(self.review, self.store, [choice], user.name, WHERE)
@@ -196,7 +212,7 @@ class Decider:
             raise InputError("choose yes or no, or skip the item")
         cells = {"item_id": item_id, "label": word, "who": user.name, "note": form.get("note", "")}
         record_labels(self.store, [(1, cells)], user.name, WHERE)
-        return f"Stored: {word}.", not self.rules.double
+        return f"Stored: {word}.", not self.rules.anywhere
 
     def _pair(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
         first, second = split(key)
@@ -204,7 +220,13 @@ class Decider:
         if word not in ("same", "different", "same study", "unsure"):
             raise InputError("choose same, different, same study or unsure")
         record_words(self.store, [PairWord(first, second, word, user.name, form.get("note", "").strip() or None)], None, WHERE)
-        return f"Stored: {word} for {first} and {second}.", True
+        return f"Stored: {word} for {first} and {second}; it counts once duplicates are found anew (first page).", True
+
+    def _harmonise(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
+        return decide_item(self.store, key, user, form)
+
+    def _schema(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
+        return decide_proposal(self.store, key, user, form), True
 
     def _cause(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
         stage, record_id = split(key)

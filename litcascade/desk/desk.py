@@ -14,12 +14,17 @@ from litcascade.desk.users import Session, User
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import deduplicate
 from litcascade.pipeline.ledger import StageLedger, read_ledger
-from litcascade.pipeline.review import Review
+from litcascade.pipeline.review import PROTOCOL_NAME, Review
+from litcascade.pipeline.schema_drafting.words import freeze_words, unfrozen
 from litcascade.store import Store
 
 FORMS = 5000  # filled-in forms that are remembered, so that one sent twice is stored once
 UNDOS = 50
 PAGE = 50
+PAIRS_UNHEARD = (
+    "select greatest((select max(seq) from pairs where who <> 'rules'), (select max(seq) from withdrawn where kind = 'pairs')) > "
+    "coalesce((select max(seq) from clusters), 0)"
+)
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,13 @@ class Desk:
     def __init__(self, review: Review, store: Store, users: Sequence[User], rules: Rules) -> None:
         self.review = review
         self.store = store
-        self.rules = rules
+        self.rules = rules = rules.under(review.protocol)
         self.queues = Queues(review, store, rules, users)
         self.heads = Heads(self.queues)
         self.screens = Screens(review, store, rules)
         self.decider = Decider(review, store, rules)
         self.run = RunBeside(review, store, self._ran)
-        self.words_on_pairs = False
+        self.words_on_pairs = bool(store.value(PAIRS_UNHEARD))
         self._stale = False
         self._undo: dict[str, deque[_Action]] = {}
         self._forms: OrderedDict[str, str] = OrderedDict()
@@ -126,6 +131,7 @@ class Desk:
         action = actions.pop()
         self.decider.undo(action.done.rows, session.user)
         self._after_undo(action.key, session)
+        self.words_on_pairs = self.words_on_pairs or action.queue == "duplicates"
         return f"Taken back: {action.done.words}", action.queue, action.key
 
     def take_back(self, kind: str, seq: int, key: str, session: Session) -> str:
@@ -149,6 +155,21 @@ class Desk:
         self.words_on_pairs = False
         self.heads.forget()
         return f"Joined: {receipt.removed} of {receipt.records} records are duplicates now, {receipt.unsure} pair(s) wait."
+
+    def freeze(self, user: User) -> str:
+        """Freeze a version of the schema with what people said of proposals so far; arbiters only."""
+        if user.role != "arbiter":
+            raise InputError("only an arbiter freezes a version of the schema")
+        done = freeze_words(self.review, self.store, user.name)
+        counts = ", ".join(f"{name} {count}" for name, count in done.decisions.items())
+        told = "is frozen" if done.new else "was frozen before with these fields"
+        left = f"; left for later: {', '.join(done.left)}" if done.left else ""
+        use = "" if done.in_protocol else f" To use it, put the [[fields]] of {done.path.name} into {PROTOCOL_NAME}."
+        return f"Version {done.version} {told}: {done.fields} field(s) ({counts}){left}.{use}"
+
+    def unfrozen(self) -> int:
+        """How many decisions on proposals are in no frozen version yet."""
+        return unfrozen(self.store)
 
     def go_on(self, user: User) -> str:
         """Let the run go on; arbiters only."""

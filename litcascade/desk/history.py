@@ -66,7 +66,7 @@ def history_of(store: Store, stage: str, record_id: str, me: str) -> History:
     for at, who, words, note, kind, seq, taken, word in store.rows(_SQL, {"stage": stage, "record": record_id}):
         own = me.casefold() in [name.casefold() for name in str(who or "").split(" + ")]
         told = f"{words}{f' · “{note}”' if note else ''}{' (taken back)' if taken else ''}"
-        events.append(Event(_minute(at), who or "nobody", told, kind, int(seq), own and not taken and kind != "requeued", own))
+        events.append(Event(minute(at), who or "nobody", told, kind, int(seq), own and not taken and kind != "requeued", own))
         if own and not taken and word:
             mine = str(word)
         if kind == "adjudications" and not taken:
@@ -74,5 +74,6 @@ def history_of(store: Store, stage: str, record_id: str, me: str) -> History:
     return History(events, mine, version)
 
 
-def _minute(at: Any) -> str:
+def minute(at: Any) -> str:
+    """A time to the minute."""
     return at.strftime("%Y-%m-%d %H:%M") if hasattr(at, "strftime") else str(at)[:16]

@@ -48,7 +48,8 @@ def paces(store: Store, today: datetime | None = None) -> list[Pace]:
     every = (
         f"select who, at_time, seq from ({SPOKEN}) where not contains(who, ' + ') "
         "union all select who, at_time, seq from judge_labels union all select who, at_time, seq from causes "
-        "union all select who, at_time, seq from pairs where who <> 'rules'"
+        "union all select who, at_time, seq from pairs where who <> 'rules' "
+        "union all select who, at_time, seq from mapping_decisions union all select who, at_time, seq from proposal_words"
     )
     rows = store.rows(
         "select who, count(*) filter (at_time >= $start), count(*), list(epoch(at_time) order by seq) "

@@ -5,15 +5,16 @@ reader gave it, else by the reason why they wait; for extracted values by what t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from litcascade.desk import harmonising, schema_edits
 from litcascade.desk.keys import SEPARATOR
 from litcascade.desk.users import User
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.states import model_states
-from litcascade.schemas import SCREENING, ReferCode
+from litcascade.schemas import SCREENING, Protocol, ReferCode
 from litcascade.stages.extraction_support import SEVERITY
 from litcascade.store import Store
 
@@ -28,10 +29,27 @@ TAKEN = "seq in (select of_seq from withdrawn)"
 
 @dataclass(frozen=True)
 class Rules:
-    """How the desk is worked: two blind opinions a record or one decision, and after how many days one reads again."""
+    """How the desk is worked: two blind opinions a record or one decision, and after how many days one reads again.
+
+    `double` holds at every screening stage, `stages` are those of which the protocol says so.
+    """
 
     double: bool = False
     again_after: float = 14.0
+    stages: frozenset[str] = frozenset()
+
+    def two(self, stage: str) -> bool:
+        """Whether two people read each record of a stage blind."""
+        return self.double or stage in self.stages
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether two people read blind at any stage."""
+        return self.double or bool(self.stages)
+
+    def under(self, protocol: Protocol) -> "Rules":
+        """These rules with what the protocol says of its stages."""
+        return replace(self, stages=frozenset(name for name, spec in protocol.stages.items() if spec.people == "double"))
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,8 @@ QUEUES = {
         Queue("extraction", "Extraction", "Extracted values to check against the report.", "extraction"),
         Queue("calibration", "Judge calibration", "Drawn items to label, without a word of the judge.", "label", blind=True),
         Queue("duplicates", "Possible duplicates", "Pairs of records that may be the same report.", "pair"),
+        Queue("harmonising", "Harmonising", "Free text that no model could label alone, to label by hand.", "harmonise"),
+        Queue("schema", "Schema edits", "Changes of the extraction schema that a model proposed, with their evidence.", "schema"),
         Queue("causes", "Causes of errors", "Verdicts that differ from the gold label: why?", "cause"),
     )
 }
@@ -126,7 +146,7 @@ class Queues:
 
     def personal(self, name: str) -> bool:
         """Whether a queue differs from person to person."""
-        return self.rules.double or name in ("panel", "people", "again", "duplicates", "calibration")
+        return self.rules.anywhere or name in ("panel", "people", "again", "duplicates", "calibration")
 
     def count(self, name: str, user: User) -> int:
         """How many items wait in a queue for this person."""
@@ -141,6 +161,8 @@ class Queues:
         simple = {"extraction": self._extraction, "duplicates": self._duplicates, "calibration": self._calibration}
         if queue.name in simple:
             return simple[queue.name](user)
+        if queue.name in ("harmonising", "schema"):
+            return Query(harmonising.QUEUE if queue.name == "harmonising" else schema_edits.QUEUE, {})
         parts = [self._stage(queue.name, stage, user) for stage in self.stages]
         chosen = [part for part in parts if part]
         if not chosen:
@@ -157,10 +179,10 @@ class Queues:
         }[name](stage, user)  # fmt: skip
         return made and made.replace("{stage}", stage)
 
-    def _waiting(self, where: str) -> str:
+    def _waiting(self, where: str, stage: str) -> str:
         """Records of a stage that are not yet decided by this person where two read blind."""
         mine = ""
-        if self.rules.double:
+        if self.rules.two(stage):
             mine = (
                 " and s.record_id not in (select record_id from opinions where stage = '{stage}' and purpose = 'double' "
                 f"and criteria_hash = $criteria_{{stage}} and not {TAKEN} group by record_id "
@@ -176,21 +198,23 @@ class Queues:
         if self._readers_at(stage) & self._names:
             apart.append(ReferCode.AWAITING.value)
         listed = ", ".join(f"'{code}'" for code in apart)
-        return self._waiting(f"state in ('referred', 'not retrieved') and coalesce(code, '') not in ({listed})")
+        return self._waiting(f"state in ('referred', 'not retrieved') and coalesce(code, '') not in ({listed})", stage)
 
-    def _positives(self, _: str, __: User) -> str:
+    def _positives(self, stage: str, _: User) -> str:
         confirm = ReferCode.CONFIRM.value
-        return self._waiting(f"(state = 'referred' and code = '{confirm}') or (state = 'included' and decided_by = 'model')")
+        where = f"(state = 'referred' and code = '{confirm}') or (state = 'included' and decided_by = 'model')"
+        return self._waiting(where, stage)
 
-    def _readers(self, _: str, __: User) -> str:
-        return self._waiting(f"state = 'referred' and code = '{ReferCode.PANEL.value}'")
+    def _readers(self, stage: str, _: User) -> str:
+        return self._waiting(f"state = 'referred' and code = '{ReferCode.PANEL.value}'", stage)
 
-    def _audit(self, _: str, __: User) -> str:
+    def _audit(self, stage: str, _: User) -> str:
         return (
             self._waiting(
                 "decided_by = 'model' and s.record_id in (select record_id from audits "
                 "join current_stages using (stage, fingerprint) "
-                "where audits.stage = '{stage}')"
+                "where audits.stage = '{stage}')",
+                stage,
             )
             .replace(f"{_loss('s')} as loss, records.seq as tie", "0.5 as loss, hash(s.record_id) as tie")
             .replace("concat_ws(': ', coalesce(code, state), reason)", "'drawn for the audit'")
@@ -298,7 +322,7 @@ class Queues:
             "case when answers > 1 then 0.6 else 0.5 end as loss, hash(d.item_id) as tie from drawn d "
             "left join said using (item_id) where people is null or (not mine and people < $needed) "
             "or (answers > 1 and $arbiter and not mine)",
-            {"me": user.name, "needed": 2 if self.rules.double else 1, "arbiter": user.role == "arbiter"},
+            {"me": user.name, "needed": 2 if self.rules.anywhere else 1, "arbiter": user.role == "arbiter"},
         )
 
 

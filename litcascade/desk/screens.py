@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from litcascade.desk.harmonising import HarmoniseScreen, harmonise_screen
 from litcascade.desk.history import Event, history_of
 from litcascade.desk.keys import split
 from litcascade.desk.marking import quote_spans
 from litcascade.desk.queues import Queue, Rules
+from litcascade.desk.schema_edits import SchemaScreen, schema_screen
 from litcascade.desk.showing import Card, Shown, card_of, note_of, pieces_of, plain
 from litcascade.desk.users import User
 from litcascade.desk.values import Value, values_of
@@ -98,7 +100,7 @@ class PairScreen:
     rows: list[tuple[str, str, str, bool]]
 
 
-Screen = RecordScreen | ExtractionScreen | LabelScreen | PairScreen
+Screen = RecordScreen | ExtractionScreen | LabelScreen | PairScreen | HarmoniseScreen | SchemaScreen
 
 
 class Screens:
@@ -118,6 +120,10 @@ class Screens:
             return self._label(key)
         if queue.screen == "extraction":
             return self._extraction(key, user)
+        if queue.screen == "harmonise":
+            return harmonise_screen(self.review, self.store, key, user)
+        if queue.screen == "schema":
+            return schema_screen(self.review, self.store, key, user)
         return self._record(queue, key, user, why)
 
     def _load(self, record_id: str) -> Record:
@@ -137,7 +143,9 @@ class Screens:
         past = history_of(self.store, stage, record_id, user.name)
         mine = past.mine
         again = queue.name == "again"
-        hidden = (queue.blind or self.rules.double) and (mine is None or again) and not (queue.arbiter and user.role == "arbiter")
+        hidden = (
+            (queue.blind or self.rules.two(stage)) and (mine is None or again) and not (queue.arbiter and user.role == "arbiter")
+        )
         said = [] if hidden else self._said(stage, record_id)
         quotes = [answer[2] for one in said for answer in one.criteria]
         document = load_documents(self.store, [record_id]).get(record_id) if stage in NEEDS_TEXT else None

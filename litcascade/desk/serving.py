@@ -22,6 +22,7 @@ from litcascade.desk.guard import Guard
 from litcascade.desk.queues import queue_named
 from litcascade.desk.users import Door, Session, same
 from litcascade.errors import InputError, LitcascadeError, StoreError
+from litcascade.schemas.fields.writing import schema_toml
 
 COOKIE = "desk"
 STATIC = Path(__file__).parent / "static"
@@ -40,7 +41,12 @@ class Pages:
             loader=PackageLoader("litcascade.desk"), autoescape=True, auto_reload=False, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
-        self.templates.globals |= {"title_of": desk.review.protocol.review.title, "address": address, "rules": desk.rules}
+        self.templates.globals |= {
+            "title_of": desk.review.protocol.review.title,
+            "address": address,
+            "rules": desk.rules,
+            "toml": schema_toml,
+        }
 
     def app(self, hosts: Sequence[str]) -> ASGIApp:
         """The application, answering under these Host names alone."""
@@ -55,6 +61,7 @@ class Pages:
             Route("/undo", self._guarded(self.undo), methods=["POST"]),
             Route("/take-back", self._guarded(self.take_back), methods=["POST"]),
             Route("/join", self._guarded(self.join), methods=["POST"]),
+            Route("/freeze", self._guarded(self.freeze), methods=["POST"]),
             Route("/go-on", self._guarded(self.go_on), methods=["POST"]),
             Route("/leave", self._guarded(self.leave), methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -77,7 +84,8 @@ class Pages:
     async def home(self, request: Request, session: Session) -> Response:
         """The queues."""
         queues = await self._in_thread(self.desk.home, session.user)
-        return self._page("home.html", session, queues=queues, pairs=self.desk.words_on_pairs, run=self.desk.run)
+        said = await self._in_thread(self.desk.unfrozen)
+        return self._page("home.html", session, queues=queues, pairs=self.desk.words_on_pairs, unfrozen=said)
 
     async def item(self, request: Request, session: Session) -> Response:
         """One item of a queue: the one that is named, else the next."""
@@ -141,6 +149,12 @@ class Pages:
         """Work in what people said of pairs."""
         await self._form(request, session)
         session.told = await self._in_thread(self.desk.join_pairs, session.user)
+        return _see("/")
+
+    async def freeze(self, request: Request, session: Session) -> Response:
+        """Freeze a version of the schema."""
+        await self._form(request, session)
+        session.told = await self._in_thread(self.desk.freeze, session.user)
         return _see("/")
 
     async def go_on(self, request: Request, session: Session) -> Response:

@@ -17,7 +17,8 @@ body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;margin:0 a
 h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 .6rem}
 h2{font-size:1.3rem;border-bottom:2px solid #0072b2;padding-bottom:.2rem;margin:2.6rem 0 1rem}
 h3{font-size:1.02rem;margin:1.6rem 0 .4rem}
-p{margin:.5rem 0;overflow-wrap:anywhere}
+p{margin:.5rem 0}
+p,h1,h2,h3,li,figcaption,summary,code{overflow-wrap:anywhere}
 nav ul{columns:14rem;padding-left:1.2rem;margin:.4rem 0}
 a{color:#005a8f}
 a:focus-visible,summary:focus-visible,.wide:focus-visible{outline:3px solid #d55e00;outline-offset:2px}

@@ -126,6 +126,8 @@ class StageSpec(Frozen):
     positives `people`: what models include waits for a person to confirm; what they exclude is a silver exclusion.
     referred `wait`: a referred record waits for a person; `pass`: it goes on, marked, and stays queued.
     gate `people`: the run stops after this stage until every referred record has a person's decision.
+    people `double` (screening): at the desk two people read each record blind; agreement settles it, anything else is the
+    arbiter's.
     """
 
     readers: tuple[str, ...] = Field(min_length=1)
@@ -144,6 +146,7 @@ class StageSpec(Frozen):
     positives: Literal["pass", "people"] = "pass"
     referred: Literal["wait", "pass"] = "wait"
     gate: Literal["none", "people"] = "none"
+    people: Literal["single", "double"] = "single"
 
     @model_validator(mode="after")
     def _policy_is_whole(self) -> "StageSpec":
@@ -168,6 +171,12 @@ class Stages(Frozen):
     title_abstract: StageSpec | None = None
     full_text: StageSpec | None = None
     extraction: StageSpec | None = None
+
+    @model_validator(mode="after")
+    def _values_are_checked_by_one(self) -> "Stages":
+        if self.extraction is not None and self.extraction.people == "double":
+            raise ValueError('people = "double" is for screening stages; extracted values are checked by one person')
+        return self
 
     def items(self) -> list[tuple[StageName, StageSpec]]:
         """The declared stages in order."""
@@ -221,5 +230,6 @@ class Protocol(Frozen):
         return digest(parts)
 
     def hash(self) -> str:
-        """32 hexadecimal digits of what a run rests on: the whole protocol but its grid, which no run reads."""
-        return digest(self.model_dump(mode="json", exclude={"bench"}))
+        """32 hexadecimal digits of what a run rests on: the protocol without its grid and how people read, which no run reads."""
+        unread: dict[str, Any] = {"bench": True, "stages": {name: {"people"} for name in STAGES}}
+        return digest(self.model_dump(mode="json", exclude=unread))

@@ -14,6 +14,8 @@ from litcascade.pipeline.duplicates import deduplicate
 from litcascade.pipeline.importing import import_records
 from litcascade.pipeline.judging.sampling import Wishes, plan_labels
 from litcascade.schemas import Reply, Request
+from tests.pipeline import test_harmonising as harmonising
+from tests.pipeline import test_schema_drafting as drafting
 from tests.support.reviews import ReviewFolder
 
 ANNA, BEN, CLEO, VERA = User("Anna", "reviewer"), User("Ben", "reviewer"), User("Cleo", "arbiter"), User("Vera", "viewer")
@@ -132,3 +134,25 @@ def desk_of(folder: ReviewFolder, rules: Rules | None = None, users: Sequence[Us
 
 def session(user: User) -> Session:
     return Session(user, 1e12, "token")
+
+
+def harmonised(folder: ReviewFolder) -> ReviewFolder:
+    """Designs of seven trials, of which models label four; claims of two, of which one is a comparison that is in doubt."""
+    folder.protocol(harmonising.PARTS)
+    folder.records(len(harmonising.DESIGN))
+    folder.texts({f"r{i}": f"Methods\n\nGroups were formed in Zinc trial {i} . Pain fell in both." for i in harmonising.DESIGN})
+    folder.run({"m": ScriptedBackend(harmonising.extract), "h": ScriptedBackend(lambda _: None)})
+    harmonising.frozen(folder)
+    harmonising.mapping(folder)
+    harmonising.mapping(folder, field="results.claim", comparisons=True)
+    return folder
+
+
+def proposed(folder: ReviewFolder) -> ReviewFolder:
+    """Five papers read for candidate fields, and four proposals that nobody has decided."""
+    folder.protocol(drafting.PLAIN)
+    folder.records(6)
+    folder.texts({f"r{i}": drafting.paper(i) for i in range(1, 6)})
+    drafting.draft(folder, sample=5)
+    drafting.propose(folder, drafting.collaborates(drafting.usual))
+    return folder

@@ -1,24 +1,12 @@
 """The desk in a real browser: keyboard, undo, conflicts, rationales, labels, hostile texts, small screens, accessibility."""
 
-import base64
-import hashlib
-import io
-import os
-import shutil
-import tarfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 from litcascade.desk.queues import Rules
-from litcascade.desk.users import User
-from tests.conftest import need
-from tests.desk.making import ANNA, BEN, CLEO, XSS, audited, extracted, screened, with_duplicates
-from tests.desk.serving import Served, served
+from tests.desk.browsing import enter, press, text, told, wait
+from tests.desk.making import ANNA, BEN, CLEO, XSS, extracted, harmonised, proposed, screened
+from tests.desk.serving import served
 from tests.support.reviews import ReviewFolder
 
 if TYPE_CHECKING:
@@ -26,81 +14,6 @@ if TYPE_CHECKING:
 
 TA = "title_abstract"
 R3 = "/queue/positives?key=title_abstract%1Fr3"
-AXE = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz"
-AXE_DIGEST = "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg=="  # sha512, as npm tells it
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator["Chrome"]:
-    browser, helper = shutil.which("chromium"), shutil.which("chromedriver")
-    need(
-        "browser",
-        bool(browser and helper),
-        "chromium and chromedriver are not installed (apt-get install chromium chromium-driver)",
-    )
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900"):
-        options.add_argument(argument)
-    options.binary_location = str(browser)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(helper)))
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    """axe-core's script, fetched from the npm registry once and kept in a cache; it is not part of this project."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "litcascade"
-    kept = folder / "axe-core-4.10.3.tgz"
-    if not kept.exists():
-        try:
-            with urllib.request.urlopen(AXE, timeout=60) as answer:
-                content = answer.read()
-        except OSError as error:
-            need("browser", False, f"axe-core cannot be fetched from the npm registry ({error})")
-        folder.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(content)
-    content = kept.read_bytes()
-    assert base64.b64encode(hashlib.sha512(content).digest()).decode() == AXE_DIGEST
-    with tarfile.open(fileobj=io.BytesIO(content)) as packed:
-        script = packed.extractfile("package/axe.min.js")
-        assert script
-        return script.read().decode()
-
-
-def enter(chrome: "Chrome", desk: Served, user: User, path: str = "/") -> None:
-    chrome.delete_all_cookies()
-    chrome.get(desk.link(user))
-    wait(lambda: chrome.title.startswith("Queues"))
-    if path != "/":
-        chrome.get(desk.base + path)
-
-
-def wait(true: Callable[[], Any], seconds: float = 20.0) -> None:
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "waited in vain"
-        time.sleep(0.03)
-
-
-def press(chrome: "Chrome", *keys: str) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    for key in keys:
-        ActionChains(chrome).send_keys(key).perform()
-
-
-def text(chrome: "Chrome", css: str = "main") -> str:
-    return str(chrome.execute_script("const n = document.querySelector(arguments[0]); return n ? n.innerText : ''", css))
-
-
-def told(chrome: "Chrome", words: str) -> None:
-    wait(lambda: words in text(chrome, ".told"))
 
 
 def test_a_record_is_decided_and_undone_by_keyboard_alone(chrome: "Chrome", folder: ReviewFolder) -> None:
@@ -276,29 +189,55 @@ def test_a_queue_of_ten_thousand_is_usable(chrome: "Chrome", folder: ReviewFolde
         assert chrome.execute_script("return document.getElementsByTagName('*').length") < 400
 
 
-def test_no_page_has_a_serious_fault_of_accessibility_or_runs_over_a_phone(
-    chrome: "Chrome", folder: ReviewFolder, axe: str
-) -> None:
+def test_a_proposal_is_changed_and_an_item_labelled_by_keyboard(chrome: "Chrome", folder: ReviewFolder) -> None:
+    with served(proposed(folder)) as desk:
+        enter(chrome, desk, ANNA, "/queue/schema?key=p2")
+        press(chrome, "w", "\ue009\ue010", "\ue000", '\nunit = "people"\n', "\ue00c", "a")
+        wait(lambda: "was changed in the form" in text(chrome, ".fault"))
+        press(chrome, "e")
+        told(chrome, "Stored: edit p2")
+        press(chrome, "d")
+        told(chrome, "Stored: refuse p1")
+        kept = "select proposal_id, decision, who, proposal->'fields'->0->>'unit' from proposal_words order by seq"
+        assert desk.desk.store.rows(kept) == [("p2", "edit", "Anna", "people"), ("p1", "refuse", "Anna", None)]
+    with served(harmonised(ReviewFolder(folder.path.parent / "labels"))) as desk:
+        enter(chrome, desk, ANNA, "/queue/harmonising")
+        first = text(chrome, "h1")
+        press(chrome, "2", "c")
+        told(chrome, f"“{first}”")
+        press(chrome, "z")
+        told(chrome, "Taken back")
+        press(chrome, "f")
+        told(chrome, "Stored: none fits")
+        assert desk.desk.store.value("select count(*) from mapping_decisions") == 2
+
+
+def test_a_lost_connection_and_a_closed_tab_lose_no_words_and_store_nothing_half(chrome: "Chrome", folder: ReviewFolder) -> None:
     screened(folder)
-    folder.gold([{"record_id": "r2", "title_abstract": "include"}])
-    with_duplicates(folder)
-    audited(folder, 2)
-    deep = extracted(ReviewFolder(folder.path.parent / "deep"))
-    shared = ["/", "/progress", "/keys", "/list/referred", "/queue/nowhere", "/queue/again"]
-    screens = [f"/queue/{name}" for name in ("referred", "positives", "audit", "duplicates", "causes")]
-    for where, paths in ((folder, [*shared, *screens]), (deep, ["/queue/extraction", "/queue/calibration", "/list/extraction"])):
-        with served(where) as desk:
-            enter(chrome, desk, CLEO)
-            for path in paths:
-                chrome.get(desk.base + path)
-                for width, height in ((1280, 900), (390, 844)):
-                    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-                    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-                    wide = chrome.execute_script("return document.documentElement.scrollWidth")
-                    assert wide <= width, f"{path} is {wide} wide on {width}"
-                    chrome.execute_script(axe)
-                    found = chrome.execute_async_script(
-                        "const done = arguments[0]; axe.run().then(r => done(r.violations.map(v => [v.impact, v.id, v.nodes[0].html])))"
-                    )
-                    assert [fault for fault in found if fault[0] in ("serious", "critical")] == [], (path, width)
-    chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with served(folder) as desk:
+        enter(chrome, desk, ANNA, R3)
+        press(chrome, "n", "words before the line broke", "\ue00c")
+        chrome.execute_cdp_cmd("Network.enable", {})
+        line = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        chrome.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, **line})
+        press(chrome, "i")
+        wait(lambda: chrome.execute_script("return document.querySelector('form.decide') === null"))
+        assert desk.desk.store.value("select count(*) from adjudications") == 0
+        chrome.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, **line})
+        chrome.get(desk.base + R3)
+        assert chrome.execute_script("return document.getElementById('note').value") == "words before the line broke"
+        first = chrome.current_window_handle
+        chrome.switch_to.new_window("tab")
+        chrome.get(desk.base + R3)
+        press(chrome, "n", " and then some", "\ue00c")
+        chrome.close()
+        chrome.switch_to.window(first)
+        chrome.get(desk.base + R3)
+        assert "and then some" in chrome.execute_script("return document.getElementById('note').value")
+        press(chrome, "i")
+        told(chrome, "Stored: include for r3.")
+        (row,) = desk.desk.store.rows("select record_id, decision, note from adjudications")
+        assert row[:2] == ("r3", "include")
+        assert "words before the line broke" in row[2]
+        chrome.get(desk.base + R3)
+        assert chrome.execute_script("return document.getElementById('note').value") == ""

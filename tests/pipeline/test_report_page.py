@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from litcascade.backends.scripted import ScriptedBackend
+from litcascade.corpora.labels import PairWord
 from litcascade.corpora.sets import SETS
 from litcascade.errors import InputError
 from litcascade.pipeline.amending import amend
@@ -20,18 +22,25 @@ from litcascade.pipeline.comparing.comparing import compare_sides
 from litcascade.pipeline.comparing.sides import load_sides
 from litcascade.pipeline.comparing.telling import comparison_page, plain, tables_of
 from litcascade.pipeline.corpus import load_corpus
+from litcascade.pipeline.duplicates import deduplicate, record_words
 from litcascade.pipeline.importing import import_records
+from litcascade.pipeline.judging.reporting import judge_report
 from litcascade.pipeline.report_page.assembling import report_page
 from litcascade.pipeline.report_page.prisma import prisma_blocks, prisma_flow
 from litcascade.pipeline.report_page.repeat import without_secrets
+from litcascade.pipeline.schema_drafting.words import freeze_words, record_word
 from litcascade.report.flow import Box, Flow, Step
 from litcascade.report.html import page_html
 from litcascade.report.markdown import page_markdown
 from litcascade.report.page import Prose
 from litcascade.schemas import Reply, Request, TokenLogprobs
 from litcascade.store import Store, now
+from tests.conftest import CORPORA, need
+from tests.desk.making import harmonised, proposed
+from tests.pipeline import test_judging as judging
 from tests.pipeline.test_graph import decide
-from tests.support.reviews import FIELDS, HEAD, REPORTS, ReviewFolder
+from tests.pipeline.test_harmonising import import_
+from tests.support.reviews import ABSTRACTS, FIELDS, HEAD, REPORTS, ReviewFolder
 
 
 def tree_of(text: str) -> Any:
@@ -222,6 +231,7 @@ def test_a_review_without_anything_still_gives_a_page(folder: ReviewFolder) -> N
     assert len(tree.xpath("//section")) == len(page.sections)
     for section in tree.xpath("//section"):
         assert section.xpath(".//p | .//table | .//figure | .//ul"), section.get("id")
+    assert "Nothing was imported from a file" in tree.text_content()
     for words in (
         "no gold labels",
         "Nothing was run yet",
@@ -229,6 +239,8 @@ def test_a_review_without_anything_still_gives_a_page(folder: ReviewFolder) -> N
         "No person has decided",
         "No judge was run",
         "No value is extracted",
+        "No free-text field was harmonised",
+        "The extraction schema was not developed",
     ):
         assert words in tree.text_content()
 
@@ -250,10 +262,64 @@ def test_extracted_values_and_their_scores_are_those_of_the_store(folder: Review
         (key, name): value for key, name, value in folder.rows("select record_id, field, value::text from extracted")
     }
     assert values["r1", "setting"] == '"hospital"'
+    assert [row[1:6] for row in table(tree, "By import: where its records stand")] == [["records.csv", "extraction", 2, 0, 0]]
+    assert table(tree, "By import: where its records stand")[0][6] == 2  # extracted
+    assert "no screening stage, so there is nothing to tell by length" in tree.text_content()
     scores = {row[0]: row for row in table(tree, "Extraction")}
     assert scores["setting"][3:6] == [2, 1, 0]  # of two gold values one is right, none wrong
     assert table(tree, "Boxes of the flow diagram")[-1][4] == 2
     assert "nothing is screened in this review" in tree.text_content()
+
+
+def test_harmonised_values_are_those_of_the_view(folder: ReviewFolder) -> None:
+    harmonised(folder)
+    import_(folder, [{"item": "a mixed plan", "label": "Observed", "field": "design"}], by=f"Ada {EVIL}")
+    tree, text = parsed(folder)
+    assert "<script" not in text
+    for name, label, items, records, exact, model, person in table(tree, "Harmonised values"):
+        where = f"from harmonised where field = '{name}' and flag is null and list_contains(labels, '{label}')"
+        assert folder.rows(
+            f"select count(*), count(distinct record_id), sum((how = 'exact')::int), sum((how = 'model')::int), sum((how = 'person')::int) {where}"
+        ) == [(items, records, exact, model, person)]
+    assert [row[1:3] for row in table(tree, "Harmonised values")] == [["Randomised", 3], ["Observed", 2]]
+    waits = {(row[0], row[1]): row[2] for row in table(tree, "Items that wait for people")}
+    assert waits == {
+        (name, why): count
+        for name, why, count in folder.rows(
+            "select field, flag, count(distinct item_id) from harmonised where flag is not null group by 1, 2"
+        )
+    }
+    assert [row[1:5] for row in table(tree, "Comparisons")] == [["Zinc", "sugar", "pain", "first better"]]
+    rows = table(tree, "Harmonised items")
+    assert len(rows) == folder.rows("select count(*) from harmonised")[0][0]
+    assert next(row[3:] for row in rows if row[0] == "r5") == ["Observed", "person", None, "were formed", f"Ada {EVIL}"]
+    assert [row[:2] + row[3:] for row in table(tree, "Label sets")] == [["design", 1, "Ada", "Randomised, Observed", "yes"]]
+
+
+def test_the_schema_is_told_with_versions_decisions_and_differences(folder: ReviewFolder) -> None:
+    proposed(folder)
+    with folder.review.open() as store:
+        record_word(store, "p1", "accept", "Ben")
+        record_word(store, "p2", "refuse", "Ben", note=EVIL)
+        freeze_words(folder.review, store, "Cleo")
+        record_word(store, "p2", "accept", "Ada")
+        freeze_words(folder.review, store, "Cleo")
+    tree, text = parsed(folder)
+    assert "<script" not in text
+    assert [row[:1] + row[2:4] for row in table(tree, "Frozen versions of the schema")] == [
+        list(row) for row in folder.rows("select version, author, fields from schema_versions order by version")
+    ]  # fmt: skip
+    assert table(tree, "What each version changed") == [[2, "added", "people", None, None, None]]
+    assert [row[:5] for row in table(tree, "Decisions on proposals")] == [
+        [1, "p1", "merge", "accept", "Ben"], [1, "p2", "new", "refuse", "Ben"],
+        [2, "p1", "merge", "accept", "Ben"], [2, "p2", "new", "accept", "Ada"],
+    ]  # fmt: skip
+    (row,) = table(tree, "Passes that made proposals")
+    assert row[4:] == [
+        *folder.rows("select candidates from schema_passes")[0],
+        *folder.rows("select count(*) filter (fault is null), count(*) filter (fault is not null) from schema_proposals")[0],
+    ]
+    assert "5 paper(s) were drawn; of 5 a raw report was read, of 0 none could be." in tree.text_content()
 
 
 def test_a_whole_review_of_lassa_agrees_with_sql(tmp_path: Path, corpora: Path) -> None:
@@ -292,6 +358,226 @@ def test_a_whole_review_of_lassa_agrees_with_sql(tmp_path: Path, corpora: Path) 
     bins = table(tree, "Scores at title_abstract: data")
     assert sum(sum(row[2:]) for row in bins) == folder.rows("select count(score) from title_abstract")[0][0]
     assert len(text) < 3_000_000
+
+
+def test_judges_stand_with_whether_their_labels_support_them(folder: ReviewFolder) -> None:
+    judging.make(folder)
+    judging.ask(folder, judging.judge_says)
+    with folder.review.open() as store:
+        found = judge_report(folder.review, store)
+    tree, _ = parsed(folder)
+    shares = table(tree, "Extraction by judges, corrected for their errors")
+    assert [(row[0], row[1], row[2], row[9]) for row in shares] == [
+        (one.field, one.measure, one.items, one.share.support) for one in found.done.calibrations
+    ]
+    assert {row[9] for row in shares} == {"unsupported"}  # nobody labelled anything, so no share is corrected
+    assert [row[6] for row in shares] == [None] * len(shares)
+    assert table(tree, "Judges against people's labels")
+
+
+def test_reports_and_the_studies_they_belong_to_are_counted_apart(folder: ReviewFolder) -> None:
+    folder.protocol(PANEL)
+    folder.records(rows_of(range(1, 5)))
+    folder.run({"m": ScriptedBackend(answer)})
+    with folder.review.open() as store:
+        record_words(store, [PairWord("r1", "r2", "same study", "Ada"), PairWord("r3", "r4", "same", "Ada")], None, "here")
+        deduplicate(store)
+    tree, _ = parsed(folder)
+    boxes = {(row[2], row[3]): row[4] for row in table(tree, "Boxes of the flow diagram")}
+    (included,) = folder.rows("select count(*) from title_abstract where state = 'included'")[0]
+    assert boxes["Records included", None] == included == 3
+    assert boxes["Records included", "studies that they belong to"] == 2
+    assert boxes["Duplicate records removed before screening", None] == 1
+    assert tree.xpath("//p[@class='warning']") == []
+
+
+@pytest.fixture(scope="module")
+def judged_lassa(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Store]]:
+    """The page of lassa with two readers' scores, calls, failures and people's decisions, beside its open store."""
+    need("corpora", CORPORA.is_dir(), "the corpora are not beside this checkout (../shared/corpora)")
+    folder = ReviewFolder(tmp_path_factory.mktemp("judged") / "lassa")
+    load_corpus(SETS.get("lassa").load(CORPORA / "lassa"), folder.path)
+    folder.protocol(PANEL)
+    text = (folder.path / "review.toml").read_text(encoding="utf-8")
+    (folder.path / "review.toml").write_text(
+        text.replace('backend = "http"', 'backend = "http"\ncutoff = 2015-06-30'), encoding="utf-8"
+    )
+    review = folder.review
+    with review.open() as store:
+        gold = dict(store.rows("select record_id, decision from current_gold where stage = 'title_abstract'"))
+        ids = [row[0] for row in store.rows("select record_id from records order by seq")]
+        store.append("runs", [{"run_id": "run-1", "at_time": now(), "protocol_hash": review.protocol.hash(), "models": "{}"}])
+        store.append("stage_versions", [{"run_id": "run-1", "stage": "title_abstract", "position": 0, "fingerprint": "f",
+                                         "criteria_hash": review.protocol.criteria_hash("title_abstract"), "referred": "wait"}])  # fmt: skip
+        where = {"run_id": "run-1", "stage": "title_abstract"}
+        verdicts, readings, calls = [], [], []
+        for n, key in enumerate(ids):
+            if n % 40 == 0:
+                continue
+            scores = [(37 * n % 60 + 40 * (gold.get(key) == "include") + shift) / 128 for shift in (0, 9)]
+            for reader, score in zip(("one", "two"), scores, strict=True):
+                call = f"{key}-{reader}"
+                readings.append({**where, "fingerprint": "f", "record_id": key, "reader": reader, "score": score,
+                                 "decision": "include" if score >= 0.5 else "exclude", "orderly": n % 9 > 0, "calls": [call]})  # fmt: skip
+                calls.append({**where, "key": call, "at_time": now(), "record_id": key, "reader": reader, "model": "m",
+                              "prompt_tokens": 300 + n % 700, "cached_tokens": n % 5, "completion_tokens": 1, "seconds": 0.25})  # fmt: skip
+            mean = sum(scores) / 2
+            state = "referred" if n % 11 == 0 else "included" if mean >= 0.5 else "excluded"
+            verdicts.append({**where, "at_time": now(), "fingerprint": "f", "record_id": key, "state": state, "score": mean,
+                             "code": "no abstract" if state == "referred" else None})  # fmt: skip
+        for name, rows in (("verdicts", verdicts), ("readings", readings), ("calls", calls)):
+            store.append(name, rows)
+        store.append(
+            "failures", [{**where, "at_time": now(), "record_id": key, "key": key, "error": "gone"} for key in ids[:400:40]]
+        )
+        said = [
+            {"adjudication_id": key, "at_time": now(), "stage": "title_abstract", "record_id": key, "who": ("Ada", "Ben")[n % 2],
+             "unsure": False, "decision": "include" if n % 4 else "exclude",
+             "criteria_hash": review.protocol.criteria_hash("title_abstract")}
+            for n, key in enumerate(ids[11:1000:11])
+        ]  # fmt: skip
+        store.append("adjudications", said)
+        yield tree_of(page_html(report_page(review, store))), store
+
+
+_GOLD = "(select * from current_gold where stage = 'title_abstract')"
+_JUDGED = f"{_GOLD} g join verdicts v using (record_id)"
+_FOUND = "(g.decision = 'include' and v.state <> 'excluded')"
+QUERIES = {  # title of a table: the columns that a query gives, and the query
+    "Ledger (records)": (
+        [0, 1, -1], "select 'title_abstract', count(*), count(*) filter (state = 'included') from title_abstract"
+    ),
+    "Referred to people": (
+        [1, 2], "select code, count(*) from title_abstract where state = 'referred' group by 1 order by 1"
+    ),
+    "Gold includes lost at title_abstract": (
+        [0, 2, 5], f"select s.record_id, s.state, s.score from title_abstract s join {_GOLD} g using (record_id) "
+        "where g.decision = 'include' and s.state = 'excluded' order by s.score, s.record_id"
+    ),
+    "What people decided, by what the models had said": (
+        [1, 2, 3], "select coalesce(v.state, 'no verdict'), a.decision, count(*) from adjudications a left join verdicts v using (record_id) "
+        "group by 1, 2 order by 1, 2"
+    ),
+    "Reliability rate": (
+        [1, 2, 3, 4], "select reader, count(*) filter (orderly), count(*), avg(orderly::int) from readings group by 1 order by 1"
+    ),
+    "Calls by stage and model": (
+        [1, 2, 3, 4, 5, 6, 7], "select model, count(*), sum(prompt_tokens)::int, sum(cached_tokens)::int, sum(completion_tokens)::int, "
+        "sum(seconds), count(*) / count(distinct record_id) from calls group by 1"
+    ),
+    "How long calls took": (
+        [0, 2, 3, 5], "select stage, count(*), (list_sort(list(seconds))[(count(*) + 1) // 2] + list_sort(list(seconds))[count(*) // 2 + 1]) "
+        "/ 2, max(seconds) from calls group by 1"
+    ),
+    "Requests without a reply": ([1, 2], "select count(*), count(distinct record_id) from failures"),
+    "Decisions of people": ([0, 1], "select who, count(*) from adjudications group by 1 order by 1"),
+    "By import: where its records stand": (
+        [3, 4, 5], "select count(*), count(*) filter (state = 'included'), count(*) filter (state = 'excluded') from title_abstract"
+    ),
+    "Leakage at title_abstract": (
+        [1, 2, 3, 4], "select case when year is null then 'year unknown' when year <= 2015 then 'published up to 2015' "
+        "else 'published after 2015' end, count(*), count(*) filter (g.decision = 'include'), "
+        f"count(*) filter (where {_FOUND}) / nullif(count(*) filter (where g.decision = 'include'), 0) "
+        f"from {_JUDGED} join records using (record_id) group by 1 "
+        "order by case 1 when 1 then 0 end, case when min(year) is null then 3 when min(year) <= 2015 then 1 else 2 end"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", list(QUERIES))
+def test_a_table_of_lassa_is_what_a_query_says(title: str, judged_lassa: tuple[Any, Store]) -> None:
+    tree, store = judged_lassa
+    columns, sql = QUERIES[title]
+    wanted = [list(row) for row in store.rows(sql)]
+    assert wanted
+    shown = [[row[place] for place in columns] for row in table(tree, title)]
+    assert [[_near(value) for value in row] for row in wanted] == shown
+
+
+def _near(value: Any) -> Any:
+    return pytest.approx(value) if isinstance(value, float) else value
+
+
+def test_the_scores_of_lassa_are_what_sql_says(judged_lassa: tuple[Any, Store]) -> None:
+    tree, store = judged_lassa
+    n, tp, fp, fn, tn = store.rows(
+        f"select count(*), count(*) filter (where {_FOUND}), count(*) filter (where g.decision = 'exclude' and v.state <> 'excluded'), "
+        "count(*) filter (where g.decision = 'include' and v.state = 'excluded'), "
+        f"count(*) filter (where g.decision = 'exclude' and v.state = 'excluded') from {_JUDGED}"
+    )[0]
+    scores = {row[0]: row[1] for row in table(tree, f"Scores at title_abstract (models against gold, n = {n})")}
+    wmcc = math.sqrt(10) * (tp * tn - fp * fn) / math.sqrt((10 * tp + fp) * (10 * fn + tn) * (tp + fn) * (fp + tn))
+    wanted = {
+        "TP": tp, "FP": fp, "FN": fn, "TN": tn, "recall": tp / (tp + fn), "lost_evidence": fn / (tp + fn), "wmcc@10": wmcc,
+        "precision": tp / (tp + fp), "accuracy": (tp + tn) / n, "workload_reduction": (tn + fn) / n, "cost@10": fp + 10 * fn,
+    }  # fmt: skip
+    assert {name: scores[name] for name in wanted} == pytest.approx(wanted)
+    frontier = table(tree, "What recall costs at title_abstract: data")
+    assert frontier[0][2:] == pytest.approx([(tn + fn) / n, tp / (tp + fn)])
+    steps = [row for row in frontier if row[0] == "threshold on the score" and row[1] is not None]
+    assert len(steps) > 10
+    for _, threshold, spared, recall in steps:
+        assert store.rows(
+            f"select count(*) filter (where v.score < $t) / count(*), count(*) filter (where v.score >= $t and g.decision = 'include') "
+            f"/ count(*) filter (where g.decision = 'include') from {_JUDGED}",
+            {"t": threshold},
+        )[0] == pytest.approx((spared, recall))
+    for row in table(tree, "WMCC over w at title_abstract: data"):
+        if row[0] == "this stage":
+            w = row[1]
+            assert row[2] == pytest.approx(
+                math.sqrt(w) * (tp * tn - fp * fn) / math.sqrt((w * tp + fp) * (w * fn + tn) * (tp + fn) * (fp + tn))
+            )
+    assert table(tree, "Where the order changes at title_abstract")
+
+
+def test_the_figures_of_lassa_are_what_sql_says(judged_lassa: tuple[Any, Store]) -> None:
+    tree, store = judged_lassa
+    bins = table(tree, "Scores at title_abstract: data")
+    for low, high, *counts in bins:
+        wanted = store.rows(
+            "select count(*) filter (where g.decision = 'include'), count(*) filter (where g.decision = 'exclude') "
+            f"from {_JUDGED} where v.score >= ? and v.score < ?",
+            [low, high],
+        )[0]
+        assert tuple(counts[:2]) == wanted
+    calibration = table(tree, "Reliability of the scores at title_abstract: data")
+    n, includes, total = store.rows(
+        f"select count(*), count(*) filter (where g.decision = 'include'), sum(v.score) from {_JUDGED}"
+    )[0]
+    assert sum(row[2] for row in calibration) == n
+    assert sum(row[2] * row[4] for row in calibration) == pytest.approx(includes)
+    assert sum(row[2] * row[3] for row in calibration) == pytest.approx(total)
+    for row in table(tree, "By length at title_abstract"):
+        assert row[2:6] == list(
+            store.rows(
+                "select count(*), count(*) filter (state = 'included'), count(*) filter (state = 'excluded'), count(*) filter (state = 'referred') "
+                "from title_abstract join (select record_id, max(prompt_tokens) as tokens from calls group by 1) using (record_id) "
+                "where tokens between ? and ?", row[:2],
+            )[0]
+        )  # fmt: skip
+    (pair,) = table(tree, "Agreement")
+    assert pair[4:7] == [
+        *store.rows(
+            "select count(*), 0, avg((a.decision = b.decision)::int) from readings a join readings b using (record_id) "
+            "where a.reader = 'one' and b.reader = 'two'"
+        )[0]
+    ]
+
+
+def test_the_boxes_of_lassa_close_with_people_heard(judged_lassa: tuple[Any, Store]) -> None:
+    tree, store = judged_lassa
+    boxes = {(row[2], row[3]): row[4] for row in table(tree, "Boxes of the flow diagram")}
+    who = dict(
+        store.rows("select case when decided_by = 'model' then 'by models' else 'by people' end, count(*) from title_abstract "
+                   "where state = 'excluded' group by 1")
+    )  # fmt: skip
+    counts = dict(store.rows("select state, count(*) from title_abstract group by 1"))
+    assert {name: boxes["Records excluded", name] for name in who} == who
+    assert boxes["Records excluded", None] == counts["excluded"] == sum(who.values())
+    kept = boxes["Records included", None] + boxes["Records that wait for people", None] + boxes["Records not judged yet", None]
+    assert boxes["Records identified", None] == 2817 == kept + boxes["Records excluded", None]
+    assert tree.xpath("//p[@class='warning']") == []
 
 
 def test_declared_prices_turn_into_cost_and_a_missing_one_leaves_the_sum_undefined(screened: ReviewFolder) -> None:
@@ -609,3 +895,22 @@ def test_names_that_cannot_be_compared_are_refused(names: list[str], match: str,
 def _sides(names: list[str], folder: Path = Path()) -> tuple[Any, list[Any]]:
     first, *others = load_sides(names, folder)
     return first, others
+
+
+def test_the_time_spent_on_stragglers_is_told(folder: ReviewFolder) -> None:
+    """Forty calls: one a second, the last two a minute and two minutes late."""
+    review = folder.protocol(ABSTRACTS)
+    folder.records(40)
+    ends = [*range(1, 39), 98, 158]
+    with review.open() as store:
+        rows = [
+            {"key": f"k{n}", "run_id": "run-1", "stage": "title_abstract", "record_id": f"r{n}", "model": "m",
+             "at_time": f"2026-01-01T00:{end // 60:02}:{end % 60:02}+00:00", "seconds": float(n)}
+            for n, end in enumerate(ends, start=1)
+        ]  # fmt: skip
+        store.append("calls", rows)
+        tree = tree_of(page_html(report_page(review, store)))
+    assert table(tree, "Seconds by stage, and stragglers") == [
+        ["run-1", "title_abstract", 40, 158, 120, pytest.approx(120 / 158)]
+    ]
+    assert table(tree, "How long calls took") == [["title_abstract", "m", 40, 20.5, pytest.approx(38.05), 40, "r40"]]

@@ -17,7 +17,7 @@ TABLES = {
     "schema_samples", "schema_drafts", "schema_reports", "schema_candidates", "schema_passes", "schema_proposals",
     "schema_versions", "schema_decisions",
     "harmonise_versions", "label_proposals", "label_sets", "harmonised_items", "mappings", "comparisons", "mapping_decisions",
-    "opinions", "withdrawn",
+    "opinions", "withdrawn", "proposal_words",
 }  # fmt: skip
 VIEWS = {
     "current_stages", "current_documents", "current_gold", "current_gold_fields", "title_abstract", "full_text",

@@ -8,7 +8,7 @@
     drop(key) { try { localStorage.removeItem(key); } catch { /* as above */ } },
   };
   const user = document.body.dataset.user || "";
-  const inField = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio])");
+  const inField = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 
   // Keys: every control names its own; they can be turned off.
   let keysOff = store.get("desk keys") === "off";
@@ -36,6 +36,7 @@
     event.preventDefault();
     if (node.matches("details")) node.open = !node.open;
     else if (node.matches("input[type=radio]")) { node.checked = true; node.focus(); }
+    else if (node.matches("input[type=checkbox]")) { node.checked = !node.checked; node.focus(); }
     else if (node.matches("button, a")) node.click();
     else {
       const around = node.closest("details");
@@ -86,18 +87,18 @@
   store.drop(`desk sent ${user}`);
   for (const form of document.querySelectorAll("form[data-draft]")) {
     const place = `desk draft ${user} ${location.pathname} ${form.dataset.draft}`;
-    const fields = [...form.querySelectorAll("#note, #quote, #reasoning")];
+    const fields = [...form.querySelectorAll("#note, #quote, #reasoning, #change")];
     let kept = {};
     try { kept = JSON.parse(store.get(place) || "{}"); } catch { kept = {}; }
     for (const field of fields) {
-      if (!field.value && typeof kept[field.name] === "string") {
+      if (typeof kept[field.name] === "string" && (!field.value || field.value === field.defaultValue)) {
         field.value = kept[field.name];
         const around = field.value && field.closest("details");
         if (around) around.open = true;
       }
     }
     form.addEventListener("input", () => {
-      const words = Object.fromEntries(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
+      const words = Object.fromEntries(fields.filter((field) => field.value && field.value !== field.dataset.given).map((field) => [field.name, field.value]));
       if (Object.keys(words).length) store.set(place, JSON.stringify(words));
       else store.drop(place);
     });

@@ -1,7 +1,7 @@
 """People's decisions on harmonised items: imported whole or not at all; they go before what a model or a synonym said."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,14 +48,22 @@ def decide(store: Store, path: Path, *, field: str | None = None, by: str | None
     column = next((name for name in ("label", "labels", "decision") if name in names), None)
     if column is None or "item" not in names:
         raise InputError(f"{path}: needs the columns item and label; fill in what `litcascade export harmonised_to_check` wrote")
-    reading = _Reading(store, path, by)
+    told = [(line, {**row, "label": row[column]}) for line, row in rows]
+    return decide_rows(store, told, field=field, by=by, where=path)
+
+
+def decide_rows(
+    store: Store, rows: Iterable[tuple[int, Mapping[str, str]]], *, field: str | None, by: str | None, where: Path | str
+) -> Decisions:
+    """Append people's decisions from numbered rows as `decide` reads them, whole or not at all; `where` names their origin."""
+    reading = _Reading(store, where, by)
     blank = 0
     for line, row in rows:
         name = row.get("field", "").strip() or (field or "")
         if not name:
-            raise InputError(f"{path}: line {line}: no field is named; fill in the column field, or add --field NAME")
+            raise InputError(f"{where}: line {line}: no field is named; fill in the column field, or add --field NAME")
         step: Step = "compare" if row.get("step", "").strip() == "compare" else "map"
-        word = " ".join(row[column].split())
+        word = " ".join(row["label"].split())
         if step == "map" and not word:
             blank += 1
             continue
@@ -76,7 +84,7 @@ class _Found:
 
 
 class _Reading:
-    def __init__(self, store: Store, path: Path, by: str | None) -> None:
+    def __init__(self, store: Store, path: Path | str, by: str | None) -> None:
         self.store = store
         self.path = path
         self.by = (by or "").strip()

@@ -8,6 +8,7 @@ from litcascade.pipeline.errors_found import causes_table
 from litcascade.pipeline.kit import checklist, deployment_table, leakage_tables, minimum_table
 from litcascade.pipeline.ledger import ledger_table, read_ledger, reasons_table
 from litcascade.pipeline.report_page.costs import cost_blocks
+from litcascade.pipeline.report_page.developed import harmonised_blocks, schema_blocks
 from litcascade.pipeline.report_page.extracted import extraction_blocks, judge_blocks
 from litcascade.pipeline.report_page.figures import score_figures
 from litcascade.pipeline.report_page.lengths import length_blocks
@@ -40,6 +41,8 @@ def report_page(review: Review, store: Store) -> Page:
         ("By length", lambda: length_blocks(review, store)),
         ("Extraction", lambda: extraction_blocks(review, store, scores)),
         ("Judges", lambda: judge_blocks(review, store)),
+        ("Harmonised values", lambda: harmonised_blocks(store)),
+        ("Development of the schema", lambda: schema_blocks(review, store)),
         ("Agreement", lambda: agreement_blocks(review, store)),
         ("Reliability of replies", lambda: reliability_blocks(store)),
         ("Cost and time", lambda: cost_blocks(review, store)),

@@ -54,6 +54,7 @@ def cost_blocks(review: Review, store: Store) -> list[Block]:
         blocks.append(Table("Calls by stage and model", header, rows, ["engine seconds of calls that ran at once are added up"]))
     else:
         blocks.append(absent("No model was called, so there are no calls, tokens or seconds to report."))
+    blocks += _durations(store)
     failed = store.rows("select stage, count(*), count(distinct record_id) from failures group by 1 order by 1")
     if failed:
         blocks.append(Table("Requests without a reply", ["stage", "requests", "records"], failed))
@@ -85,6 +86,28 @@ def _money(store: Store, prices: BenchPrices) -> Table:
 def _spent(spent: str | None) -> list[int | None]:
     told = json.loads(spent) if spent else {}
     return [told.get(name) for name in ("calls", "from_store", "prompt_tokens", "completion_tokens")]
+
+
+def _durations(store: Store) -> list[Block]:
+    """How long calls took, the slowest of them, and how long a stage of a run waited for its last twentieth."""
+    rows = store.rows(
+        "select stage, model, count(*), median(seconds), quantile_cont(seconds, 0.95), max(seconds), arg_max(record_id, seconds) "
+        "from calls where seconds is not null group by 1, 2 order by 1, 2"
+    )
+    if not rows:
+        return []
+    header = ["stage", "model", "calls", "median, s", "95th percentile, s", "longest, s", "record of the longest"]
+    blocks: list[Block] = [Table("How long calls took", header, rows)]
+    spans = store.rows(
+        "select run_id, stage, count(*), epoch(max(at_time)) - min(epoch(at_time) - coalesce(seconds, 0)), "
+        "epoch(max(at_time)) - epoch(quantile_disc(at_time, 0.95)) from calls where run_id is not null "
+        "group by 1, 2 order by min(seq)"
+    )
+    told = [[run, stage, calls, lasted, tail, tail / lasted if lasted else None] for run, stage, calls, lasted, tail in spans]
+    header = ["run", "stage", "calls", "seconds", "of these for the last twentieth", "share"]
+    note = "evenly, the last twentieth of the calls takes a twentieth of the time: a larger share is spent on stragglers"
+    blocks.append(Table("Seconds by stage, and stragglers", header, told, [note]))
+    return blocks
 
 
 def _people(store: Store) -> Block:

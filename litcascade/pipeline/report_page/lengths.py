@@ -24,7 +24,7 @@ def length_blocks(review: Review, store: Store) -> list[Block]:
             continue
         how = "a frozen rule says whom to ask, by length where it is routed" if spec.policy == "rule" else f"policy {spec.policy}"
         blocks.append(_table(stage, frame, how))
-    return blocks
+    return blocks or [absent("The protocol has no screening stage, so there is nothing to tell by length.")]
 
 
 _FRAME = {

@@ -8,7 +8,7 @@ from litcascade.report.tables import Table
 from litcascade.schemas import SCREENING
 from litcascade.store import Store
 
-_ORDER = ("included", "excluded", "referred", "pending", "duplicate", "not retrieved")
+_ORDER = ("included", "excluded", "extracted", "referred", "pending", "duplicate", "not retrieved")
 
 
 def states_at(store: Store, stage: str, seq: int) -> dict[str, str]:
@@ -26,7 +26,8 @@ def states_at(store: Store, stage: str, seq: int) -> dict[str, str]:
 def living_blocks(review: Review, store: Store) -> list[Block]:
     """All three parts; where there is one import, one run and no amendment, the sentence that says so."""
     stages: list[str] = [name for name, _ in review.protocol.stages.items() if name in SCREENING]
-    return [*_imports(store, stages), *_moved(store, stages), *_amendments(store, stages)]
+    every: list[str] = [name for name, _ in review.protocol.stages.items()]
+    return [*_imports(store, stages or every), *_moved(store, stages), *_amendments(store, stages)]
 
 
 def _imports(store: Store, stages: list[str]) -> list[Block]:
