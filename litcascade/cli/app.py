@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from litcascade import __version__
+from litcascade.cli.archive_commands import archive, replay
 from litcascade.cli.batch_commands import batch_app
 from litcascade.cli.bench_commands import bench_app
 from litcascade.cli.corpus_commands import corpus_app
@@ -195,21 +196,42 @@ def run(
     sample: Annotated[int, typer.Option("--sample", min=0, help="For --estimate: records to ask about, 0 for none.")] = 8,
     per_million: Annotated[float | None, typer.Option("--per-million", min=0, help="Price of a million tokens.")] = None,
     per_hour: Annotated[float | None, typer.Option("--per-hour", min=0, help="Price of an hour of a GPU.")] = None,
+    replicas: Annotated[
+        list[int] | None, typer.Option("--replicas", min=1, help="For --estimate: play it through on so many engines (repeat).")
+    ] = None,
+    records: Annotated[int | None, typer.Option("--records", min=1, help="With --replicas: so many records.")] = None,
+    readers: Annotated[int | None, typer.Option("--readers", min=1, help="With --replicas: so many readers.")] = None,
+    fail: Annotated[float, typer.Option("--fail", min=0, max=0.99, help="With --replicas: share of requests that fail.")] = 0.0,
+    deaths: Annotated[float | None, typer.Option("--deaths", min=0, help="With --replicas: hours until an engine dies.")] = None,
+    restart: Annotated[float, typer.Option("--restart", min=0, help="With --deaths: minutes until it is back.")] = 5.0,
+    executor: Annotated[str, typer.Option("--executor", help="Where stages are worked: here, or ray.")] = "here",
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", help="Ray cluster, HOST:PORT (default: this machine's, else one started here).")
+    ] = None,
+    shards: Annotated[int | None, typer.Option("--shards", min=1, help="For ray: shards a stage is cut into.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="For ray: how many workers at most.")] = None,
+    worker_cpus: Annotated[float | None, typer.Option("--worker-cpus", min=0, help="For ray: CPUs a worker holds (1).")] = None,
+    worker_gpus: Annotated[
+        float | None, typer.Option("--worker-gpus", min=0, help="For ray: GPUs a worker holds (default: what its engine needs).")
+    ] = None,
     json_out: JsonOption = False,
 ) -> None:
     """Run every stage for what is pending. Stop it anywhere (Ctrl-C) and run it again: nothing is asked twice."""
-    from litcascade.cli.running import run_and_print
+    from litcascade.cli.running import run_and_print, spread_over
     from litcascade.pipeline.review import open_review
 
+    over = spread_over(executor, ray_address, shards, workers, worker_cpus, worker_gpus)
     if estimate:
         from litcascade.cli.estimating import estimate_and_print
+        from litcascade.pipeline.foretelling.foretelling import Elsewhere
 
-        estimate_and_print(open_review(review), sample, per_million, per_hour, probed=not no_check, json_out=json_out)
+        elsewhere = Elsewhere(tuple(replicas or ()), records, readers, fail, deaths, restart)
+        estimate_and_print(open_review(review), sample, per_million, per_hour, elsewhere, probed=not no_check, json_out=json_out)
         return
-    raise typer.Exit(run_and_print(open_review(review), probed=not no_check, json_out=json_out))
+    raise typer.Exit(run_and_print(open_review(review), probed=not no_check, json_out=json_out, over=over))
 
 
-for _command in (serve, submit, work, merge):
+for _command in (serve, submit, work, merge, archive, replay):
     app.command()(_command)
 
 
@@ -235,13 +257,18 @@ def desk(
 def status(
     review: ReviewOption = HERE,
     watch: Annotated[bool, typer.Option("--watch", help="Show it anew every 2 seconds until the run ends (or Ctrl-C).")] = False,
+    counters: Annotated[
+        bool, typer.Option("--prometheus", help="Print the last run's counters as Prometheus reads them.")
+    ] = False,
     json_out: JsonOption = False,
 ) -> None:
     """Show where every record stands; while a run holds the review, its progress."""
-    from litcascade.cli.status import show_status, watch_status
+    from litcascade.cli.status import show_counters, show_status, watch_status
     from litcascade.pipeline.review import open_review
 
-    if watch:
+    if counters:
+        show_counters(open_review(review))
+    elif watch:
         watch_status(open_review(review), json_out)
     else:
         show_status(open_review(review), json_out)
@@ -382,9 +409,13 @@ def export(
 @app.command()
 def demo(
     into: Annotated[Path, typer.Option("--into", help="Folder of the demo review.")] = Path("demo-review"),
+    no_run: Annotated[bool, typer.Option("--no-run", help="Only write its files, to go through it step by step.")] = False,
     json_out: JsonOption = False,
 ) -> None:
     """Run an invented review of 30 records end to end on a small embedded model (1.1 GB, pulled once)."""
-    from litcascade.cli.running import run_demo
+    from litcascade.cli.running import lay_out_demo, run_demo
 
+    if no_run:
+        lay_out_demo(into, json_out)
+        return
     raise typer.Exit(run_demo(into, json_out))

@@ -6,28 +6,32 @@ from litcascade.cli.show import print_json, print_tables
 from litcascade.pipeline.binding import make_backends
 from litcascade.pipeline.estimating import Estimated, Prices, StageEstimate, estimate
 from litcascade.pipeline.extrapolating import Span
+from litcascade.pipeline.foretelling.foretelling import Elsewhere, Row, Told, foretell_review
 from litcascade.pipeline.review import Review
 from litcascade.report import Table
 from litcascade.schemas.bench import BenchPrices
 
 
 def estimate_and_print(
-    review: Review, sample: int, per_million: float | None, per_hour: float | None, *, probed: bool, json_out: bool
-) -> None:
+    review: Review, sample: int, per_million: float | None, per_hour: float | None, elsewhere: Elsewhere, *, probed: bool,
+    json_out: bool,
+) -> None:  # fmt: skip
     """Estimate and print; prices that are not given are those of the protocol's `[bench.prices]`."""
     prices = _prices(review, per_million, per_hour)
-    done = asyncio.run(_estimate(review, sample, probed))
+    done, told = asyncio.run(_estimate(review, sample, elsewhere, probed))
     if json_out:
-        print_json({"stages": [_plain(stage, prices) for stage in done.stages], "sample": _sample(done)})
+        played = {"replicas": [_plain_row(row, prices) for row in told.rows], "notes": told.notes} if told else {}
+        print_json({"stages": [_plain(stage, prices) for stage in done.stages], "sample": _sample(done), **played})
         return
-    print_tables([estimate_table(done, prices)])
+    print_tables([estimate_table(done, prices), *([replicas_table(told, prices)] if told else [])])
 
 
-async def _estimate(review: Review, sample: int, probed: bool) -> Estimated:
+async def _estimate(review: Review, sample: int, elsewhere: Elsewhere, probed: bool) -> tuple[Estimated, Told | None]:
     backends = make_backends(review)
     try:
         with review.open() as store:
-            return await estimate(review, store, backends, sample=sample, probed=probed)
+            done = await estimate(review, store, backends, sample=sample, probed=probed)
+            return done, await foretell_review(review, store, done, elsewhere) if elsewhere.replicas else None
     finally:
         for backend in backends.values():
             await backend.close()
@@ -67,6 +71,30 @@ def estimate_table(done: Estimated, prices: Prices) -> Table:
     if prices.per_million is None and prices.per_hour is None:
         notes.append("no prices: give --per-million or --per-hour, or [bench.prices] in the protocol")
     return Table("What a run would ask and cost (95 % intervals)", header, rows, notes)
+
+
+def replicas_table(told: Told, prices: Prices) -> Table:
+    """One row for a stage, a number of replicas, and one driver or shards."""
+    header = ["stage", "records", "replicas", "worked by", "time", "GPU hours", "cost", "engines busy", "asked again"]
+    rows = []
+    for row in told.rows:
+        cost = row.cost(prices)
+        rows.append(
+            [
+                row.stage, row.plan.records, row.plan.replicas, "shards" if row.plan.sharded else "one run",
+                _time(Span(row.foretold.seconds, row.foretold.low, row.foretold.high)), f"{row.gpu_hours():,.2f}",
+                None if cost is None else f"{cost:,.2f}", None if row.foretold.used is None else f"{row.foretold.used:.0%}",
+                f"{row.foretold.again:,.0f}",
+            ]
+        )  # fmt: skip
+    notes = [*told.notes, "ranges: 95 of 100 plays, each on measured durations drawn anew; engines are taken to be alike"]
+    return Table("Played through on more replicas", header, rows, notes)
+
+
+def _plain_row(row: Row, prices: Prices) -> dict[str, object]:
+    plan = {"records": row.plan.records, "replicas": row.plan.replicas, "sharded": row.plan.sharded}
+    told = {name: getattr(row.foretold, name) for name in row.foretold.__dataclass_fields__}
+    return {"stage": row.stage, **plan, **told, "gpu_hours": row.gpu_hours(), "cost": row.cost(prices)}
 
 
 def _shown(span: Span | None, form: str) -> str | None:

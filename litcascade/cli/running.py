@@ -1,6 +1,7 @@
 """`run`, `score`, `report`, `demo`."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import typer
@@ -9,17 +10,38 @@ from litcascade.cli.progress import ProgressLine, pull_with_progress
 from litcascade.cli.show import print_json, print_tables
 from litcascade.errors import InputError
 from litcascade.pipeline.ledger import ledger_table, reasons_table
-from litcascade.pipeline.reporting import report_tables, score_tables
+from litcascade.pipeline.on_ray.cluster import RayOptions, joined
 from litcascade.pipeline.review import PROTOCOL_NAME, Review, open_review
 from litcascade.pipeline.run import Outcome, run_review
-from litcascade.pipeline.scoring import score_review
 from litcascade.report import Table
 from litcascade.report.page import Page
 
 
-def run_and_print(review: Review, *, probed: bool, json_out: bool) -> int:
-    """Run, print how it ended, and return the exit code."""
-    outcome = _run(review, probed=probed)
+def spread_over(
+    executor: str,
+    address: str | None,
+    shards: int | None,
+    workers: int | None,
+    cpus: float | None,
+    gpus: float | None,
+) -> RayOptions | None:
+    """What `run` is told about a Ray cluster; None where it works in this process."""
+    if executor == "ray":
+        return RayOptions(address, shards, workers, 1.0 if cpus is None else cpus, gpus)
+    if executor != "here":
+        raise InputError(f"there is no executor '{executor}'; give --executor here or --executor ray")
+    given = {
+        "--ray-address": address, "--shards": shards, "--workers": workers, "--worker-cpus": cpus, "--worker-gpus": gpus,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} goes with --executor ray")
+    return None
+
+
+def run_and_print(review: Review, *, probed: bool, json_out: bool, over: RayOptions | None = None) -> int:
+    """Run, here or over a Ray cluster, print how it ended, and return the exit code."""
+    outcome = _run(review, probed=probed, over=over)
     if json_out:
         print_json(_plain(outcome))
     else:
@@ -34,9 +56,15 @@ def run_and_print(review: Review, *, probed: bool, json_out: bool) -> int:
     return outcome.exit_code
 
 
-def _run(review: Review, *, probed: bool = True) -> Outcome:
-    with review.open() as store, ProgressLine() as progress:
-        return asyncio.run(run_review(review, store, observer=progress, probed=probed))
+def _run(review: Review, *, probed: bool = True, over: RayOptions | None = None) -> Outcome:
+    with review.open() as store, contextlib.ExitStack() as stack:
+        spread = None
+        if over is not None:
+            from litcascade.pipeline.on_ray.stage import RaySpread
+
+            spread = RaySpread(stack.enter_context(joined(over.address)), over)
+        progress = stack.enter_context(ProgressLine())
+        return asyncio.run(run_review(review, store, observer=progress, probed=probed, spread=spread))
 
 
 def _plain(outcome: Outcome) -> dict[str, object]:
@@ -53,6 +81,9 @@ def _plain(outcome: Outcome) -> dict[str, object]:
 
 def show_report(review: Review, json_out: bool, *, scores_only: bool = False) -> None:
     """Ledger and scores, or the scores alone."""
+    from litcascade.pipeline.reporting import report_tables, score_tables
+    from litcascade.pipeline.scoring import score_review
+
     with review.open() as store:
         if scores_only:
             scores = score_review(review, store)
@@ -83,6 +114,7 @@ def write_kit(review: Review, path: Path, force: bool) -> None:
     """Write the reporting kit."""
     from litcascade.pipeline.exporting import require_free
     from litcascade.pipeline.kit import kit_tables
+    from litcascade.pipeline.scoring import score_review
     from litcascade.report.kit import as_file
 
     require_free(review, path, force)
@@ -146,9 +178,22 @@ def compare_and_print(
         print_tables(tables_of(done))
 
 
+def lay_out_demo(into: Path, json_out: bool) -> None:
+    """Write the files of the demo review: protocol, export, full texts and gold labels."""
+    from litcascade.pipeline.demo import FILES, lay_out
+
+    review = lay_out(into)
+    names = [*FILES, "texts/"]
+    if json_out:
+        print_json({"folder": str(review.folder), "files": names})
+    else:
+        typer.echo(f"wrote {review.folder}: {', '.join(names)}")
+
+
 def run_demo(into: Path, json_out: bool) -> int:
     """Lay out the demo review, pull its model, run it, and print ledger, scores and where the files are."""
     from litcascade.pipeline.demo import MODEL, fill, lay_out
+    from litcascade.pipeline.reporting import report_tables
 
     review = lay_out(into)
     fill(review)

@@ -7,6 +7,7 @@ import typer
 
 from litcascade.cli.show import print_json, print_tables
 from litcascade.errors import StoreError
+from litcascade.pipeline.counters import prometheus
 from litcascade.pipeline.events import read_events
 from litcascade.pipeline.ledger import ledger_table, read_ledger, reasons_table
 from litcascade.pipeline.review import Review
@@ -54,6 +55,11 @@ def show_status(review: Review, json_out: bool) -> bool:
     if ended:
         typer.echo(f"last run {str(ended['at'])[:16]}: {ended['status']}: {ended['detail']}")
     return False
+
+
+def show_counters(review: Review) -> None:
+    """The last run's counters as Prometheus reads them; the store is not opened."""
+    typer.echo(prometheus(read_events(review.events_path), job_states(review.folder)), nl=False)
 
 
 def _engines(events: list[dict[str, Any]]) -> list[str]:

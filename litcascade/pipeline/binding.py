@@ -11,7 +11,7 @@ from litcascade.stages import STAGE_CLASSES, Stage
 from litcascade.stages.prompt import load
 from litcascade.store import Store
 
-UNREAD = {"referred", "gate"}
+UNREAD = {"referred", "gate", "people"}
 Examples = Callable[[str, str], tuple[Shot, ...]]
 
 
@@ -41,6 +41,12 @@ def make_backends(review: Review) -> dict[str, Backend]:
 def names_of(spec: StageSpec) -> list[str]:
     """The stage's readers, its refiner, and the reader with the longer window, each once."""
     return list(dict.fromkeys([*spec.readers, *(name for name in (spec.refiner, spec.longer) if name)]))
+
+
+def at_once(protocol: Protocol, spec: StageSpec) -> int:
+    """How many requests may be in flight at a stage, over all its models."""
+    models = {protocol.readers[name].model for name in names_of(spec)}
+    return sum(protocol.models[name].concurrency for name in models if name)
 
 
 def make_backend(review: Review, model: str) -> Backend:

@@ -1,7 +1,7 @@
 """Asynchronous rounds: chunks of records, their requests put together, replies fed back as they come.
 
-Two chunks overlap, so that a straggler of one does not idle the engine. The same loop serves a server, an offline
-engine and recorded replies.
+Chunks overlap, so that a straggler of one does not idle the engine. The same loop serves a server, an offline engine and
+recorded replies.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from litcascade.errors import BackendError
 from litcascade.pipeline.lengths import Lengths
 from litcascade.pipeline.lives import Life
 from litcascade.pipeline.recorder import Recorder
+from litcascade.pipeline.subjects import OVERLAP
 from litcascade.schemas import Reply, Request
 from litcascade.schemas.protocol import Budget
 from litcascade.stages import Stage, Subject
 
-OVERLAP = 2
 GRACE = 3.0
 
 
@@ -94,6 +94,7 @@ class Executor:
         spent: Spent,
         stop: Stop,
         budget: Budget,
+        overlap: int = OVERLAP,
         on_tick: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.stage = stage
@@ -103,6 +104,7 @@ class Executor:
         self.spent = spent
         self.stop = stop
         self.budget = budget
+        self.overlap = overlap
         self.on_tick = on_tick
         self._lengths = Lengths(stage, recorder.store, backends)
         self._in_flight: dict[str, asyncio.Future[Reply | BackendError]] = {}
@@ -118,7 +120,7 @@ class Executor:
                 if self.stop.status:
                     break
                 running.add(asyncio.create_task(self._chunk(chunk)))
-                if len(running) >= OVERLAP:
+                if len(running) >= self.overlap:
                     running = await self._some(running)
             while running and not self.stop.status:
                 running = await self._some(running)
@@ -146,7 +148,12 @@ class Executor:
 
     async def _chunk(self, subjects: Sequence[Subject]) -> None:
         turn = _Round()
-        for number, subject in enumerate(await self._lengths.add(subjects), start=1):
+        try:
+            known = await self._lengths.add(subjects)
+        except BackendError as error:
+            self.stop.set("backend", str(error))
+            return
+        for number, subject in enumerate(known, start=1):
             self._advance(Life(self.stage, subject), turn)
             if number % 8 == 0:
                 await asyncio.sleep(0)  # replies to the other chunk are not kept waiting

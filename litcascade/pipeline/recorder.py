@@ -109,17 +109,20 @@ class Recorder:
         under_way = [task for task in (self._writing, self._later) if task]
         if under_way:
             await asyncio.wait(under_way)  # never cancelled: rows that were taken must be written, or the fault told
-        await self._write_all()
-        self._raise_failed()
+        try:
+            await self._write_all()
+        finally:
+            self._raise_failed()
 
     def _raise_failed(self) -> None:
         """Let go of background writes that ended; the first that failed is raised."""
         ended = [task for task in (self._writing, self._later) if task and task.done()]
         self._writing = None if self._writing in ended else self._writing
         self._later = None if self._later in ended else self._later
-        for task in ended:
-            if not task.cancelled():
-                task.result()
+        faults = [task.exception() for task in ended if not task.cancelled()]  # each is looked at, else it is told on stderr
+        for fault in faults:
+            if fault is not None:
+                raise fault
 
     async def _write_later(self) -> None:
         await asyncio.sleep(SECONDS)
@@ -130,9 +133,16 @@ class Recorder:
             rows, self._rows, self._count = self._rows, {}, 0
             self._flushing, self._replies = self._replies, {}
             self._last = time.monotonic()
-            if rows:
-                await asyncio.to_thread(self._write, rows)
-            self._flushing = {}
+            try:
+                if rows:
+                    await asyncio.to_thread(self._write, rows)
+            except Exception:  # what follows rests on these rows: they are written first, or nothing is
+                self._rows = {table: rows.get(table, []) + self._rows.get(table, []) for table in {**rows, **self._rows}}
+                self._count = sum(map(len, self._rows.values()))
+                self._replies = self._flushing | self._replies
+                raise
+            finally:
+                self._flushing = {}
 
     def _add(self, table: str, row: Row) -> None:
         self._rows.setdefault(table, []).append(row)

@@ -5,7 +5,7 @@ import json
 import platform
 import sqlite3
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from litcascade import __version__
 from litcascade.backends import Backend
 from litcascade.backends.probe import Finding, probe
 from litcascade.errors import BackendError, InputError, StoreError
-from litcascade.pipeline.binding import Bound, bind, identify, make_backends
+from litcascade.pipeline.binding import Bound, at_once, bind, identify, make_backends
 from litcascade.pipeline.calm import calm_collector
 from litcascade.pipeline.events import EventLog
 from litcascade.pipeline.executor import Executor, Spent, Stop
@@ -22,12 +22,14 @@ from litcascade.pipeline.ledger import StageLedger, read_ledger
 from litcascade.pipeline.observing import Observer, Silent
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
+from litcascade.pipeline.spreading import Spread, StageTask
 from litcascade.pipeline.stopping import interruptible
-from litcascade.pipeline.subjects import chunks, pending
+from litcascade.pipeline.subjects import chunks, overlap, pending
 from litcascade.pipeline.watching import Watch, watched
 from litcascade.schemas import STAGES, ModelRef
 from litcascade.store import Store, now
 
+StageWorker = Callable[[str, Sequence[str], Callable[[int], None]], Awaitable[None]]
 EXIT = {"complete": 0, "incomplete": 3, "backend": 3, "waiting for people": 4, "budget": 5, "interrupted": 130}
 
 
@@ -55,22 +57,27 @@ async def run_review(
     observer: Observer | None = None,
     backends: Mapping[str, Backend] | None = None,
     probed: bool = True,
+    spread: Spread | None = None,
 ) -> Outcome:
     """Run every stage for what is pending.
 
-    `backends` replaces the protocol's (tests, benchmarks). `probed` asks the canaries first and refuses to run on a
-    model that fails them. Raises `BackendError` where a model cannot be reached before anything was asked.
+    With `spread` other machines work the stages, and probe their own models. `backends` replaces the protocol's (tests,
+    benchmarks). `probed` asks the canaries first and refuses to run on a model that fails them. Raises `BackendError` where a
+    model cannot be reached before anything was asked.
     """
     if not store.value("select count(*) from records"):
         raise InputError("the review holds no records yet; import some with `litcascade import FILE`")
     require_amendment(review, store)
     made = dict(backends) if backends is not None else make_backends(review)
     try:
-        models = await identify(review.protocol, made)
+        models = await (spread.identify(review, made) if spread else identify(review.protocol, made))
         bound = bind(review, models, store)
         run = _Run(review, store, made, bound, observer or Silent())
         run.begin(models)
-        if probed:
+        if spread:
+            spread.take_up(review, store)
+            run.hand_over(spread, models, probed)
+        elif probed:
             await run.check(models)
         with calm_collector():
             return await run.go()
@@ -164,6 +171,21 @@ class _Run:
         self.stop = Stop()
         self.events = EventLog(review.events_path)
         self.watch = Watch()
+        self._work: StageWorker = self._here
+
+    def hand_over(self, spread: Spread, models: Mapping[str, ModelRef], probed: bool) -> None:
+        """Have the stages worked by others."""
+
+        async def work(name: str, ids: Sequence[str], tick: Callable[[int], None]) -> None:
+            if ids:
+                await spread.work(
+                    StageTask(
+                        self.review, self.store, models, name, self.run_id, len(ids), probed, self.spent, self.stop, tick,
+                        self.observer,
+                    )
+                )  # fmt: skip
+
+        self._work = work
 
     def begin(self, models: Mapping[str, ModelRef]) -> None:
         """Write down what this run is, before anything is asked."""
@@ -231,8 +253,17 @@ class _Run:
         self.store.set_meta("thread", self.run_id)
         return {"configurable": {"thread_id": self.run_id}}, "new"
 
-    async def _run_stage(self, name: str) -> dict[str, int]:
+    async def _here(self, name: str, ids: Sequence[str], tick: Callable[[int], None]) -> None:
+        """Work a stage in this process."""
         item = self.bound[name]
+        executor = Executor(
+            item.stage, item.fingerprint, self.backends, Recorder(self.store, self.run_id),
+            spent=self.spent, stop=self.stop, budget=self.review.protocol.budget, on_tick=tick,
+            overlap=overlap(at_once(self.review.protocol, item.spec), item.stage.needs_text),
+        )  # fmt: skip
+        await executor.run(chunks(self.store, name, ids))
+
+    async def _run_stage(self, name: str) -> dict[str, int]:
         ids = pending(self.store, name)
         self.observer.stage(name, len(ids))
         self.events.write("stage started", run=self.run_id, stage=name, pending=len(ids))
@@ -244,11 +275,7 @@ class _Run:
             self.observer.tick(count, self.spent)
             self.events.progress(stage=name, done=done, total=len(ids), calls=self.spent.calls, tokens=self.spent.tokens)
 
-        executor = Executor(
-            item.stage, item.fingerprint, self.backends, Recorder(self.store, self.run_id),
-            spent=self.spent, stop=self.stop, budget=self.review.protocol.budget, on_tick=tick,
-        )  # fmt: skip
-        await executor.run(chunks(self.store, name, ids))
+        await self._work(name, ids, tick)
         counts = dict(self.store.rows(f"select state, count(*) from {name} group by state"))
         self.events.write("stage ended", run=self.run_id, stage=name, counts=counts)
         return counts

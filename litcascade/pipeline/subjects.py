@@ -11,6 +11,8 @@ from litcascade.store.views import NEEDS_TEXT
 
 CHUNK = 512
 CHUNK_TEXTS = 16
+OVERLAP = 2
+MOST_OVERLAP = 64  # reports of a thousand records at most are held at once
 _PLAIN = (
     "record_id", "title", "abstract", "year", "year_note", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "url",
     "kind",
@@ -27,9 +29,19 @@ def pending(store: Store, stage: str) -> list[str]:
 
 def chunks(store: Store, stage: str, ids: Sequence[str], size: int | None = None) -> Iterator[list[Subject]]:
     """Subjects in chunks, loaded as they are needed."""
-    step = size or (CHUNK_TEXTS if stage in NEEDS_TEXT else CHUNK)
+    step = size or chunk_size(stage in NEEDS_TEXT)
     for start in range(0, len(ids), step):
         yield load_subjects(store, stage, ids[start : start + step])
+
+
+def chunk_size(needs_text: bool) -> int:
+    """Records in a chunk."""
+    return CHUNK_TEXTS if needs_text else CHUNK
+
+
+def overlap(concurrency: int, needs_text: bool) -> int:
+    """How many chunks to work at once, so that they hold about twice the questions that may be in flight."""
+    return min(MOST_OVERLAP, max(OVERLAP, -(-2 * concurrency // chunk_size(needs_text))))
 
 
 def load_subjects(store: Store, stage: str, ids: Sequence[str]) -> list[Subject]:

@@ -13,7 +13,7 @@ from litcascade.pipeline.review import Review, open_review
 from litcascade.pipeline.shards.files import sha256
 from litcascade.pipeline.shards.job import Job, JobFolder
 from litcascade.registry import nearest
-from litcascade.schemas import ModelRef
+from litcascade.schemas import ModelRef, ModelSpec
 
 ENDPOINTS = "LITCASCADE_ENDPOINTS"
 
@@ -69,10 +69,17 @@ def make_backends(folder: JobFolder, job: Job, review: Review, endpoints: Mappin
         declared = review.protocol.models[name]
         if name in endpoints:
             declared = declared.model_copy(update={"endpoints": endpoints[name]})
-        beside = folder.protocol / declared.model
-        home = Path(job.review) if declared.model.endswith(".gguf") and not beside.is_file() else folder.protocol
+        home = Path(job.review) if _beside_the_review(folder, job, declared) else folder.protocol
         backends[name] = BACKENDS.get(declared.backend)(name, declared, home)
     return backends
+
+
+def _beside_the_review(folder: JobFolder, job: Job, declared: ModelSpec) -> bool:
+    """Whether weights named from the protocol's folder must be looked for in the review's, for a job holds none."""
+    if declared.backend == "vllm":
+        named = declared.weights or declared.model
+        return not (folder.protocol / named).is_dir() and (Path(job.review) / named).is_dir()
+    return declared.model.endswith(".gguf") and not (folder.protocol / declared.model).is_file()
 
 
 async def set_up(folder: JobFolder, job: Job, endpoints: Mapping[str, tuple[str, ...]]) -> Workplace:

@@ -30,13 +30,18 @@ MOST_SHARDS = 10_000
 
 @dataclass(frozen=True)
 class Cut:
-    """How to cut: which stage (the first with something pending), into how many shards or records a shard, under which name."""
+    """How to cut: which stage (the first with something pending), into how many shards or records a shard, under which name.
+
+    A run that cuts for itself says what works the job (`by`), and its rows are stored under its own `run_id`.
+    """
 
     stage: str | None = None
     shards: int | None = None
     per_shard: int | None = None
     name: str | None = None
     again: bool = False
+    by: str = ""
+    run_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,21 +79,23 @@ def cut_job(review: Review, store: Store, models: Mapping[str, ModelRef], cut: C
 
     Raises `InputError` where nothing is pending, the name is taken, or a job of the stage waits to be merged (unless `again`).
     """
-    run_id = f"job-{uuid.uuid4().hex[:12]}"
+    mark = uuid.uuid4().hex[:12]
+    run_id = cut.run_id or f"job-{mark}"
     with store.transaction():
         store_protocol(review, store)
         planned = _plan(review, store, models, cut, run_id)
         stage = planned.bound.stage.name
-        name = cut.name or f"{stage}-{now()[:10]}-{run_id[4:8]}"
+        name = cut.name or f"{stage}-{now()[:10]}-{mark[:4]}"
         target = review.folder / JOBS / name
         if target.exists():
             raise InputError(f"{target}: is there already; name the job otherwise with --name")
         if Path(name).name != name or name.startswith("."):
             raise InputError(f"'{name}' cannot be the name of a job; give a plain word")
-        working = JobFolder(target.with_name(f".{name}.{run_id}.tmp"))
+        working = JobFolder(target.with_name(f".{name}.{mark}.tmp"))
         described = json.dumps({key: model.model_dump() for key, model in models.items()})
         run = {"run_id": run_id, "at_time": now(), "protocol_hash": review.protocol.hash(), "models": described}
-        store.append("runs", [{**run, "code_version": f"litcascade {__version__}, job {name}"}])
+        if cut.run_id is None:
+            store.append("runs", [{**run, "code_version": f"litcascade {__version__}, job {name}"}])
         try:
             shards = _write_files(working, review, store, planned)
             job = Job(
@@ -97,6 +104,7 @@ def cut_job(review: Review, store: Store, models: Mapping[str, ModelRef], cut: C
                 protocol_hash=review.protocol.hash(),
                 protocol_sha256=sha256(review.text.encode()), models=dict(models), shots=_shots(planned.stages),
                 records=planned.records, cut_at=store.value("select nextval('rows')"), shards=tuple(shards),
+                by=cut.by,
             )  # fmt: skip
             working.write(job)
         except BaseException:

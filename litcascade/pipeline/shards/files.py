@@ -17,6 +17,9 @@ def write_whole(path: Path, content: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error  # the name that a person knows
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

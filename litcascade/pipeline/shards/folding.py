@@ -37,11 +37,7 @@ def fold(store: Store, job: Job, parts: Sequence[Path]) -> Folded:
     """
     folded = Folded()
     with store.transaction():
-        store.rows(
-            'create or replace temp table shard_rows as select batch, "table" as of_table, record_id, key, "row" as said '
-            "from read_parquet($parts)",
-            {"parts": [str(path) for path in parts]},
-        )
+        _read(store, parts)
         columns = _columns(store)
         _require_known(store, columns)
         for table in ONCE:
@@ -56,6 +52,23 @@ def fold(store: Store, job: Job, parts: Sequence[Path]) -> Folded:
         store.rows("drop table chosen")
         store.rows("drop table shard_rows")
     return folded
+
+
+def _read(store: Store, parts: Sequence[Path]) -> None:
+    """Make the table `shard_rows`. A worker that was killed between joining its parts and dropping the old ones left rows in two
+    files: where a batch stands in several, what goes with its verdicts is taken from the first."""
+    paths = {"parts": [str(path) for path in parts]}
+    homes = "from read_parquet($parts, filename = true) group by batch"
+    twice = store.rows(f"select 1 {homes} having count(distinct filename) > 1 limit 1", paths)
+    once = (
+        f"""where "table" not in {WITH_VERDICT} or (batch, filename) in (select (batch, min(filename)) {homes}) """
+        "order by filename, file_row_number"
+    )
+    store.rows(
+        'create or replace temp table shard_rows as select batch, "table" as of_table, record_id, key, "row" as said '
+        f"from read_parquet($parts, filename = true, file_row_number = true) {once if twice else ''}",
+        paths,
+    )
 
 
 def _columns(store: Store) -> dict[str, dict[str, str]]:

@@ -36,7 +36,7 @@ class Job(Frozen):
 
     `run_id` is the run under which all rows are stored, `cut_at` the last number of the store's sequence when the job was cut,
     `review` the folder it was cut from, `protocol_sha256` that of the protocol's text, `shots` the worked examples of the
-    stages' readers. `merged` is set once all is merged.
+    stages' readers. `by` names what works the job where a run cut it for itself (`ray`). `merged` is set once all is merged.
     """
 
     format: int = FORMAT
@@ -56,6 +56,7 @@ class Job(Frozen):
     cut_at: int
     shards: tuple[ShardFile, ...]
     arrays: tuple[Array, ...] = ()
+    by: str = ""
     merged: str | None = None
 
     def with_array(self, array: Array) -> "Job":

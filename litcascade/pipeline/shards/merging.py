@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,24 +45,29 @@ def merge_job(
     *,
     any_version: bool = False,
     on_shard: Callable[[int], None] = lambda _: None,
+    only: Collection[int] | None = None,
 ) -> Merged:
     """Fold a job's finished parts into the store. Idempotent; a job that still runs can be merged and merged again later.
 
     Raises `InputError`, and adds nothing, where the job was cut under another protocol, engine or version (unless `any_version`),
-    or in another review. A part that is damaged or foreign is refused by name, and its records stay pending.
+    or in another review. A part that is damaged or foreign is refused by name, and its records stay pending. With `only` no other
+    shard is looked at, and neither the job's end nor its merge is written down: whoever goes on working the job does that.
     """
     job = folder.read()
     _require(review, store, job, any_version)
     merged = Merged(job.name, job.stage, dict.fromkeys(("complete", "incomplete", "not begun", "refused"), 0))
-    events = EventLog(review.events_path)
-    events.write("merge started", run=job.run_id, job=job.name, shards=len(job.shards))
     spent: Counter[str] = Counter()
-    for number in range(len(job.shards)):
+    events = EventLog(review.events_path)
+    if only is None:
+        events.write("merge started", run=job.run_id, job=job.name, shards=len(job.shards))
+    for number in range(len(job.shards)) if only is None else sorted(only):
         state, receipt = _merge_shard(store, folder, job, number, merged, any_version)
         merged.shards[state] += 1
         spent.update(_spent(receipt))
         on_shard(number)
     merged.pending = len(pending(store, job.stage))
+    if only is not None:
+        return merged
     _close(store, folder, job, merged, spent)
     events.write("merge ended", run=job.run_id, job=job.name, verdicts=merged.added["verdicts"], pending=merged.pending)
     return merged

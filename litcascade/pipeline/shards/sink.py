@@ -52,7 +52,11 @@ class ShardSink:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is appended inside is kept together, in one part; a part is written where enough has gathered."""
+        """What is appended inside is kept together, in one part; before it a part is written where enough has gathered.
+
+        A disk that refuses that part is told before anything of this transaction is taken: the caller still holds it all.
+        """
+        self.write_if_due()
         with self._lock:
             self._open, self._batch = [], f"{self._token}-{uuid.uuid4().hex[:12]}"
             try:
@@ -60,7 +64,6 @@ class ShardSink:
                 self._take(self._open)
             finally:
                 self._open, self._batch = None, ""
-        self.write_if_due()
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> int:
         """Take rows; raises UnicodeError where a text cannot be written as UTF-8."""

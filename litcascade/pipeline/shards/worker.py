@@ -7,15 +7,18 @@ import io
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from pydantic import ValidationError
 
 from litcascade import __version__
 from litcascade.backends.probe import probe
 from litcascade.errors import BackendError, InputError
+from litcascade.pipeline.binding import at_once
 from litcascade.pipeline.calm import calm_collector
 from litcascade.pipeline.executor import Executor, Spent, Stop
 from litcascade.pipeline.observing import Observer, Silent
@@ -25,11 +28,13 @@ from litcascade.pipeline.shards.files import drop_torn, sha256, write_json
 from litcascade.pipeline.shards.job import Job, JobFolder, Receipt
 from litcascade.pipeline.shards.parts import Held
 from litcascade.pipeline.shards.sink import SECONDS, ShardSink
-from litcascade.pipeline.subjects import CHUNK, CHUNK_TEXTS
+from litcascade.pipeline.subjects import chunk_size, overlap
 from litcascade.schemas.protocol import Budget
 from litcascade.stages import Subject
 from litcascade.store import now
 from litcascade.store.views import NEEDS_TEXT
+
+Opener = Callable[[JobFolder, Job, Mapping[str, tuple[str, ...]]], AbstractAsyncContextManager[Workplace]]
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,15 @@ async def work_shard(
     probed: bool = True,
     any_version: bool = False,
     observer: Observer | None = None,
+    stop: Stop | None = None,
+    budget: Budget | None = None,
+    opened: Opener | None = None,
 ) -> Worked:
     """Work one shard of a job until every record has a verdict, it is told to stop, or its share of the budget is spent.
 
-    What earlier workers of the shard did is taken up. Raises `InputError` for a damaged or foreign job and `BackendError` where a
-    model cannot be reached or fails its check; the receipt then says so.
+    What earlier workers of the shard did is taken up. Without `stop`, signals stop it; `budget` replaces the protocol's (both are
+    shared out by records), and `opened` says where the bound stage and its backends come from. Raises `InputError` for a damaged
+    or foreign job and `BackendError` where a model cannot be reached or fails its check; the receipt then says so.
     """
     job = folder.read()
     _require(job, number, any_version)
@@ -66,7 +75,18 @@ async def work_shard(
             return Worked("incomplete", f"another worker holds shard {number} of '{job.name}'; it is left to that one", 3)
         drop_torn(folder.receipt(number).parent)
         subjects = read_shard(folder, job, number)
-        return await _Worker(folder, job, number, subjects, observer or Silent()).go(endpoints or {}, probed)
+        worker = _Worker(folder, job, number, subjects, observer or Silent(), stop, budget, opened or _opened)
+        return await worker.go(endpoints or {}, probed)
+
+
+@contextlib.asynccontextmanager
+async def _opened(folder: JobFolder, job: Job, endpoints: Mapping[str, tuple[str, ...]]) -> AsyncIterator[Workplace]:
+    place = await set_up(folder, job, endpoints)
+    try:
+        yield place
+    finally:
+        for backend in place.backends.values():
+            await backend.close()
 
 
 def _require(job: Job, number: int, any_version: bool) -> None:
@@ -120,16 +140,30 @@ def share_of(budget: Budget, job: Job, number: int, held: Held) -> Budget:
 
 
 class _Worker:
-    def __init__(self, folder: JobFolder, job: Job, number: int, subjects: pl.DataFrame, observer: Observer) -> None:
+    def __init__(
+        self,
+        folder: JobFolder,
+        job: Job,
+        number: int,
+        subjects: pl.DataFrame,
+        observer: Observer,
+        stop: Stop | None,
+        budget: Budget | None,
+        opened: Opener,
+    ) -> None:
         self.folder = folder
         self.job = job
         self.number = number
         self.subjects = subjects
         self.observer = observer
         self.spent = Spent()
-        self.stop = Stop()
+        self.by_signals = stop is None
+        self.stop = stop or Stop()
+        self.budget = budget
+        self.opened = opened
         self.started = now()
         self.decided = 0
+        self.unread = ""
         about = {"run_id": job.run_id, "shard": str(number), "fingerprint": job.fingerprint, "litcascade": __version__}
         known = folder.replies(number) if job.shards[number].replies else None
         self.sink = ShardSink(folder.out(number), about, known)
@@ -142,7 +176,7 @@ class _Worker:
         try:
             if self.decided < self.subjects.height:
                 await self._work(endpoints, probed)
-            status, words = "", self.stop.words
+            status, words = "", self.stop.words or self.unread
         except (InputError, BackendError) as error:
             words = str(error)
             raise
@@ -158,16 +192,12 @@ class _Worker:
         return Worked(status, words or f"all {receipt.records} record(s) have a verdict", code, receipt)
 
     async def _work(self, endpoints: Mapping[str, tuple[str, ...]], probed: bool) -> None:
-        async with _told_to_stop(self.stop, self.observer):
-            place = await set_up(self.folder, self.job, endpoints)
-            try:
-                if probed:
-                    await self._check(place)
-                if not self.stop.status:
-                    await self._execute(place)
-            finally:
-                for backend in place.backends.values():
-                    await backend.close()
+        signals = _told_to_stop(self.stop, self.observer) if self.by_signals else contextlib.nullcontext()
+        async with signals, self.opened(self.folder, self.job, endpoints) as place:
+            if probed:
+                await self._check(place)
+            if not self.stop.status:
+                await self._execute(place)
 
     async def _check(self, place: Workplace) -> None:
         """Ask the canaries: each node may have started an engine of its own."""
@@ -183,7 +213,7 @@ class _Worker:
 
     async def _execute(self, place: Workplace) -> None:
         self.observer.stage(self.job.stage, self.subjects.height - self.decided)
-        budget = share_of(place.review.protocol.budget, self.job, self.number, self.sink.held)
+        budget = share_of(self.budget or place.review.protocol.budget, self.job, self.number, self.sink.held)
         nothing_left = self.spent.over(budget)
         if nothing_left:
             self.stop.set("budget", f"{nothing_left} (this shard's share)")
@@ -193,23 +223,34 @@ class _Worker:
             self.decided += count
             self.observer.tick(count, self.spent)
 
+        recorder = Recorder(self.sink, self.job.run_id)
         executor = Executor(
-            place.bound.stage, place.bound.fingerprint, place.backends, Recorder(self.sink, self.job.run_id),
+            place.bound.stage, place.bound.fingerprint, place.backends, recorder,
             spent=self.spent, stop=self.stop, budget=budget, on_tick=tick,
+            overlap=overlap(at_once(place.review.protocol, place.bound.spec), place.bound.stage.needs_text),
         )  # fmt: skip
         ticking = asyncio.create_task(self._now_and_then())
         try:
             with calm_collector():
-                await executor.run(self._chunks())
+                await executor.run(self._chunks(recorder))
         finally:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
 
-    def _chunks(self) -> Iterator[Sequence[Subject]]:
-        """Subjects without a verdict, loaded as they are needed."""
+    def _chunks(self, recorder: Recorder) -> Iterator[Sequence[Subject]]:
+        """Subjects without a verdict, loaded as they are needed; one that cannot be read is a failure, and stays pending."""
         todo = self.subjects.filter(~pl.col("record_id").is_in(list(self.sink.held.decided)))
-        for piece in todo.iter_slices(CHUNK_TEXTS if self.job.stage in NEEDS_TEXT else CHUNK):
-            yield [Subject.model_validate_json(text) for text in piece["subject"]]
+        for piece in todo.iter_slices(chunk_size(self.job.stage in NEEDS_TEXT)):
+            subjects = [self._subject(record_id, text, recorder) for record_id, text in piece.iter_rows()]
+            yield [subject for subject in subjects if subject is not None]
+
+    def _subject(self, record_id: str, text: str, recorder: Recorder) -> Subject | None:
+        try:
+            return Subject.model_validate_json(text)
+        except ValidationError as error:
+            self.unread = f"record {record_id} cannot be read: {error.errors()[0]['msg']}"
+            recorder.failure(self.job.stage, record_id, "", 0, self.unread)
+            return None
 
     async def _now_and_then(self) -> None:
         """Put what waits on the disk, and tell where the shard stands."""
