@@ -3,6 +3,7 @@
 usage: throughput.py delay MILLISECONDS [RECORDS] [PAIRS]   a local server that answers after so long, 64 in flight
        throughput.py server URL MODEL [PAIRS]               a real server: 50 prompts each time, fresh ones
        throughput.py order URL MODEL [PAIRS]                shared text first against the document first, and the cached share
+       throughput.py flips URL MODEL [RECORDS]             the same records run twice: how many verdicts differ
        throughput.py offline FOLDER [PAIRS]                 the offline backend against bare LLM.chat (in vLLM's environment)
 
 Every run of litcascade is a whole one: all replies and verdicts are in the store when the clock stops. Ratios above 1 mean that
@@ -249,6 +250,31 @@ def order(url: str, model: str, pairs: int) -> None:
     print(f"cached share of the tokens that could be shared: median {statistics.median(shares):.3f}, lowest {min(shares):.3f}")
 
 
+def flips(url: str, model: str, count: int) -> None:
+    """Two runs over the same records on one server, the second with fewer in flight, so that batches differ."""
+    from litcascade.pipeline.review import open_review
+
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for turn in range(2):
+            review = lay_out(Path(name) / f"r{turn}", url, model, count, "flips")
+            if turn:
+                text = (review.folder / "review.toml").read_text(encoding="utf-8")
+                changed = text.replace(f"concurrency = {IN_FLIGHT}", "concurrency = 7")
+                (review.folder / "review.toml").write_text(changed, encoding="utf-8")
+                review = open_review(review.folder)
+            ours(review, count)
+            with review.open() as store:
+                found.append({row[0]: row[1:] for row in store.rows("select record_id, state, score from title_abstract")})
+    first, second = found
+    flipped = sum(first[key][0] != second[key][0] for key in first)
+    moved = [abs(first[key][1] - second[key][1]) for key in first if None not in (first[key][1], second[key][1])]
+    print(
+        f"{count} records twice on {model}, {IN_FLIGHT} and 7 in flight: {flipped} verdict(s) differ ({flipped / count:.1%}); "
+        f"scores differ by {statistics.median(moved):.4f} in the median, {max(moved):.4f} at most"
+    )
+
+
 def document_first(body: dict[str, Any]) -> dict[str, Any]:
     """The same words with the record before the criteria."""
     system, *_, last = body["messages"]
@@ -278,7 +304,7 @@ def offline(folder: str, pairs: int) -> None:
 async def _offline(folder: str, pairs: int) -> None:
     from litcascade.backends.offline import OfflineBackend
 
-    options = {"dtype": "bfloat16", "enforce_eager": True, "block_size": 32}
+    options = {"dtype": "bfloat16", "enforce_eager": True, "block_size": 32, "gpu_memory_utilization": 0.4}
     spec = ModelSpec(backend="vllm", model="m", weights=folder, context=2048, vllm=options)
     backend = OfflineBackend("m", spec, Path())
 
@@ -332,6 +358,8 @@ def main() -> None:
         delay(float(rest[0]), count, int(rest[2]) if len(rest) > 2 else 5)
     elif what in ("server", "order") and len(rest) > 1:
         {"server": server, "order": order}[what](rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 5)
+    elif what == "flips" and len(rest) > 1:
+        flips(rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 100)
     elif what == "offline" and rest:
         offline(rest[0], int(rest[1]) if len(rest) > 1 else 5)
     else:

@@ -258,7 +258,7 @@ async def _prompt_tokens(
     per_request: list[float] = []
     for via in dict.fromkeys(waits.request.via for waits in chosen):
         mine = ["\n".join(message.content for message in waits.request.messages) for waits in chosen if waits.request.via == via]
-        counted = await backends[via].count(mine)
+        counted = await _count(backends[via], mine)
         if counted is None:
             notes.append(f"model '{via}' has no tokenizer that can be asked: tokens are guessed from characters")
             per_request += [len(text) / GUESS + TEMPLATE / 2 for text in mine]
@@ -266,6 +266,14 @@ async def _prompt_tokens(
             added = await _template(store, item, via, backends)
             per_request += [count + added for count in counted]
     return of_sample(per_request, requests, whole=len(chosen) == len(waiting))
+
+
+async def _count(backend: Backend, texts: Sequence[str]) -> list[int] | None:
+    """As the backend counts; None also where it is gone or busy, for an estimate may guess."""
+    try:
+        return await backend.count(texts)
+    except BackendError:
+        return None
 
 
 async def _template(store: Store, item: Bound, via: str, backends: Mapping[str, Backend]) -> float:
@@ -277,7 +285,7 @@ async def _template(store: Store, item: Bound, via: str, backends: Mapping[str, 
         [item.stage.name, models],
     )
     texts = ["\n".join(message["content"] for message in json.loads(row[1])["messages"]) for row in rows]
-    counted = await backends[via].count(texts) if texts else None
+    counted = await _count(backends[via], texts) if texts else None
     if not counted:
         return TEMPLATE / 4
     added = [int(row[0]) - count for row, count in zip(rows, counted, strict=True)]

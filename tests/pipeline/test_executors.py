@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from litcascade.pipeline.tracing import trace_record
 from litcascade.schemas import ModelRef, Reply, Request, Verdict
 from litcascade.schemas.protocol import Budget
 from tests.support.reviews import ABSTRACTS, REPORTS, ReviewFolder
+from tests.support.server import Body, ModelServer, Say, well_behaved
 
 SAID = [
     "yes",
@@ -194,3 +196,18 @@ def test_a_fatal_error_stops_the_run_with_its_words(folder: ReviewFolder) -> Non
     outcome = folder.run({"m": backend})
     assert (outcome.status, outcome.words) == ("backend", "the key is wrong")
     assert set(folder.states("title_abstract").values()) == {"pending"}
+
+
+def test_reports_keep_the_engine_as_full_as_the_protocol_allows(folder: ReviewFolder, server: ModelServer) -> None:
+    folder.protocol(REPORTS, url=server.url)
+    path = folder.path / "review.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("concurrency = 16", "concurrency = 64"), encoding="utf-8")
+    folder.records(150)
+    folder.texts({f"r{i}": f"Forty adults took zinc in trial {i}." for i in range(1, 151)})
+
+    def slowly(body: Body) -> Say:
+        return replace(well_behaved(body), delay=0.4)
+
+    server.answer = slowly
+    assert folder.run().status == "complete"
+    assert server.most_at_once > 40  # two chunks of 16 reports would be 32

@@ -54,7 +54,13 @@ def hand_over(job: JobFolder, template: Path | None = None) -> str:
 
 def ended(slurm: SlurmNode, number: str, job: JobFolder) -> None:
     over = {"COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT"}
-    wait_for(lambda: (states := slurm.states(number)) and over.issuperset(states), 300, lambda: logs(slurm, job))
+
+    def all_over() -> bool:
+        slurm.hurry(number)
+        states = slurm.states(number)
+        return bool(states) and over.issuperset(states)
+
+    wait_for(all_over, 300, lambda: logs(slurm, job))
 
 
 def logs(slurm: SlurmNode, job: JobFolder) -> str:

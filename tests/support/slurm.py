@@ -56,6 +56,7 @@ class SlurmNode:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._seen: dict[str, float] = {}
         self.env = {**os.environ, "PATH": _path(), "SLURM_CONF": str(folder / "slurm.conf")}
         self._daemons: list[subprocess.Popen[bytes]] = []
 
@@ -94,6 +95,13 @@ class SlurmNode:
     def states(self, job: str) -> list[str]:
         """The states of a job's tasks, such as RUNNING."""
         return self("squeue", "-h", "-r", "-j", job, "-t", "all", "-o", "%T").split()
+
+    def hurry(self, job: str) -> None:
+        """Start after ten seconds what was requeued: Slurm would wait for two minutes, and fails it where it comes too soon."""
+        for line in self("squeue", "-h", "-r", "-j", job, "-t", "PENDING", "-o", "%i %r").splitlines():
+            task, _, reason = line.partition(" ")
+            if reason == "BeginTime" and time.monotonic() - self._seen.setdefault(task, time.monotonic()) > 10:
+                self("scontrol", "update", f"jobid={task}", "starttime=now")
 
     def logs(self) -> str:
         """The ends of the daemons' logs."""
