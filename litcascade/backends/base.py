@@ -31,7 +31,10 @@ class Backend(Protocol):
         ...
 
     async def count(self, texts: Sequence[str]) -> list[int] | None:
-        """Tokens of each text by the model's own tokenizer, without special ones; None where the engine cannot tell."""
+        """Tokens of each text by the model's own tokenizer, without special ones; None where the engine cannot tell.
+
+        Raises `BackendError` where it could tell, but is gone or busy.
+        """
         ...
 
     def hold(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from litcascade.backends.base import BACKENDS, Came, reply_of
-from litcascade.backends.limits import Limiter, backoff
+from litcascade.backends.limits import Limiter, backoff, wished
 from litcascade.backends.load import Load, read_load
 from litcascade.backends.ordering import in_order, weight
 from litcascade.backends.structured import ServerSaid, StructuredClient
@@ -21,8 +22,10 @@ from litcascade.schemas import JsonShape, LabelShape, ModelSpec, Reply, Request
 from litcascade.schemas.keys import scrubbed
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+BUSY = {408, 425, 429, 503, 504}
 REFUSED = {400, 413, 422}
 DOWN_AFTER = 5
+TRIES = 4
 COUNTED_AT_ONCE = 16
 
 
@@ -34,10 +37,16 @@ class _Endpoint:
     rests_until: float = 0.0
     structured: StructuredClient | None = None
 
-    def failed(self, pause: float) -> None:
-        """Leave it alone for a while that doubles with every failure in a row."""
+    @property
+    def shown(self) -> str:
+        """Its address as messages may show it."""
+        return shown(self.url)
+
+    def failed(self, pause: float, busy: bool) -> None:
+        """Leave it alone for a while that doubles with every failure in a row; a single fault is no reason yet."""
         self.failures += 1
-        self.rests_until = time.monotonic() + min(60.0, pause * 2.0 ** min(self.failures, 10))
+        if busy or self.failures > 1:
+            self.rests_until = time.monotonic() + min(60.0, pause * 2.0 ** min(self.failures, 10))
 
 
 class HttpBackend:
@@ -68,23 +77,16 @@ class HttpBackend:
         served, url = await self.served_models()
         if self.spec.model not in served:
             raise BackendError(
-                f"{url} does not serve '{self.spec.model}' but {', '.join(served) or 'nothing'}; "
+                f"{shown(url)} does not serve '{self.spec.model}' but {', '.join(served) or 'nothing'}; "
                 f"mend model under [models.{self.name}]",
                 fatal=True,
             )
         root = url.removesuffix("/v1")
-        status, body = await self._get(f"{root}/version")
-        for pause in (0.5, 1.0, 2.0):
-            if status < 500:
-                break
-            await asyncio.sleep(pause * self.pause)
-            status, body = await self._get(f"{root}/version")
-        if status >= 500:
-            raise BackendError(f"{root}/version answers HTTP {status}: the engine cannot be told; try again", fatal=True)
-        try:
-            version = json.loads(body).get("version") if status == 200 else None
-        except (ValueError, AttributeError):
-            version = None  # some gateways answer every address with a page
+        status, body = await self._get_json(f"{root}/version")
+        if _busy(status):
+            raise BackendError(f"{shown(root)}/version answers HTTP {status}: the engine cannot be told; try again", fatal=True)
+        told = _object(body) if status == 200 else None  # some gateways answer every address with a page
+        version = told.get("version") if told else None
         return f"{self.spec.dialect} {version}" if version else self.spec.dialect
 
     async def revision(self) -> str:
@@ -102,13 +104,13 @@ class HttpBackend:
         raise fault or BackendError("there are no endpoints", fatal=True)
 
     async def _models_at(self, url: str) -> list[str]:
-        status, body = await self._get(f"{url}/models")
+        status, body = await self._get_json(f"{url}/models")
         if status != 200:
-            raise BackendError(f"{url}/models answered HTTP {status}", fatal=True)
+            raise BackendError(f"{shown(url)}/models answered HTTP {status}", fatal=True)
         try:
             return [str(item["id"]) for item in json.loads(body)["data"]]
         except (ValueError, KeyError, TypeError):
-            raise BackendError(f"{url} is no OpenAI-compatible server", fatal=True) from None
+            raise BackendError(f"{shown(url)} is no OpenAI-compatible server", fatal=True) from None
 
     async def ask(self, requests: Sequence[Request]) -> AsyncGenerator[Came, None]:
         """Put all requests at once, in the order of what they share, bounded by the limiter; yield replies as they come."""
@@ -123,24 +125,45 @@ class HttpBackend:
                 task.cancel()
 
     async def count(self, texts: Sequence[str]) -> list[int] | None:
-        """By the server's `/tokenize`, as vLLM and llama.cpp offer it; None where it has none or fails."""
+        """By the server's `/tokenize`, as vLLM and llama.cpp offer it; None where it has none.
+
+        Raises `BackendError` where the server is gone or busy, try after try: how a report is shown must not hang on that.
+        """
         tasks = [asyncio.create_task(self._count(text)) for text in texts]
-        counts = await asyncio.gather(*tasks)
+        try:
+            counts = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
         return None if None in counts else [count for count in counts if count is not None]
 
     async def _count(self, text: str) -> int | None:
+        last: Exception | None = None
+        for attempt in range(TRIES):
+            try:
+                return await self._count_once(text)
+            except (ServerSaid, aiohttp.ClientError, TimeoutError, OSError) as error:
+                last = error
+                if attempt < TRIES - 1:
+                    await asyncio.sleep(backoff(attempt, self.pause, getattr(error, "retry_after", None)))
+        if isinstance(last, ServerSaid) and last.status in (200, 500):
+            return None  # a gateway's page or fault, time after time: it has none
+        where = self._endpoints[0].shown
+        raise BackendError(f"{where}: the length of a report could not be asked ({type(last).__name__})", fatal=True)
+
+    async def _count_once(self, text: str) -> int | None:
         root = self._endpoints[0].url.removesuffix("/v1")
         body = (
             {"content": text}
             if self.spec.dialect == "llama.cpp"
             else {"model": self.spec.model, "prompt": text, "add_special_tokens": False}
         )
-        try:
-            async with self._counting, self._open().post(f"{root}/tokenize", json=body) as response:
-                found = json.loads(await response.text(errors="replace")) if response.status == 200 else None
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
-            return None
-        if not isinstance(found, dict):
+        async with self._counting, self._open().post(f"{root}/tokenize", json=body) as response:
+            raw = await response.text(errors="replace")
+            found = _object(raw) if response.status == 200 else None
+            if (response.status == 200 and found is None) or (_busy(response.status) and response.status != 501):
+                raise ServerSaid(response.status, raw, wished(response.headers))
+        if found is None:
             return None
         tokens = found.get("tokens")
         return len(tokens) if isinstance(tokens, list) else found["count"] if isinstance(found.get("count"), int) else None
@@ -155,7 +178,7 @@ class HttpBackend:
             status, body = await self._get(f"{url.removesuffix('/v1')}/metrics")
         except BackendError:
             return None
-        return read_load(url, body) if status == 200 else None
+        return read_load(shown(url), body) if status == 200 else None
 
     async def close(self) -> None:
         """Close all connections."""
@@ -187,7 +210,7 @@ class HttpBackend:
             last = outcome.words
             if not outcome.again:  # a wall in front of this one request: the others may pass
                 break
-            self.limiter.overloaded()
+            (self.limiter.overloaded if outcome.busy else self.limiter.faulted)()
             if attempt < self.spec.retries:
                 await asyncio.sleep(backoff(attempt, self.pause, outcome.retry_after))
         self._failures_in_row += 1
@@ -216,18 +239,22 @@ class HttpBackend:
                 )
             return self._failure(endpoint, said)
         except Exception as error:  # noqa: BLE001  (whatever goes wrong in a call, no reply came: the record stays pending)
-            endpoint.failed(self.pause)
-            return _Failed(f"{endpoint.url}: {type(error).__name__} {str(error)[:160]}".strip())
+            busy = isinstance(error, TimeoutError)
+            endpoint.failed(self.pause, busy)
+            return _Failed(
+                f"{endpoint.shown}: {type(error).__name__} {str(error).replace(endpoint.url, endpoint.shown)[:160]}".strip(),
+                busy=busy,
+            )
         finally:
             endpoint.outstanding -= tokens
         endpoint.failures = 0
         return reply
 
     def _failure(self, endpoint: _Endpoint, said: ServerSaid) -> "_Failed":
-        words = f"{endpoint.url} answered HTTP {said.status}: {words_of_error(said.body)[:160]}"
+        words = f"{endpoint.shown} answered HTTP {said.status}: {words_of_error(said.body)[:160]}"
         if said.status in RETRIED or said.status >= 500:
-            endpoint.failed(self.pause)
-            return _Failed(words, retry_after=_seconds(said.retry_after))
+            endpoint.failed(self.pause, said.status in BUSY)
+            return _Failed(words, retry_after=said.retry_after, busy=said.status in BUSY)
         return _Failed(words, fatal=said.status == 401, again=False)
 
     async def _post(self, endpoint: _Endpoint, request: Request) -> tuple[dict[str, Any], str]:
@@ -235,7 +262,7 @@ class HttpBackend:
         async with session.post(f"{endpoint.url}/chat/completions", json=self.payload(request)) as response:
             raw = await response.text(errors="replace")
             if response.status != 200:
-                raise ServerSaid(response.status, raw, response.headers.get("Retry-After"))
+                raise ServerSaid(response.status, raw, wished(response.headers))
         try:
             body = json.loads(raw)
         except ValueError:
@@ -260,19 +287,35 @@ class HttpBackend:
             self._session = aiohttp.ClientSession(connector=connector, headers=headers, timeout=timeout)
         return self._session
 
+    async def _get_json(self, url: str) -> tuple[int, str]:
+        """As `_get`, a few times where the server is busy, the line breaks, or a page comes in place of JSON.
+
+        Which engine answers must not hang on one bad moment: under another name every question would be another one.
+        """
+        for attempt in range(TRIES - 1):
+            try:
+                status, body = await self._get(url)
+                if not _busy(status) and (status != 200 or _object(body) is not None):
+                    return status, body
+            except BackendError as error:
+                if isinstance(error.__context__, ConnectionRefusedError | aiohttp.ClientConnectorError):
+                    raise
+            await asyncio.sleep(backoff(attempt, self.pause, None))
+        return await self._get(url)
+
     async def _get(self, url: str) -> tuple[int, str]:
         try:
-            async with self._open().get(url, timeout=aiohttp.ClientTimeout(total=20)) as response:
+            async with self._open().get(url, timeout=aiohttp.ClientTimeout(total=min(20.0, self.spec.timeout))) as response:
                 return response.status, await response.text(errors="replace")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise BackendError(
-                f"{url.rsplit('/', 1)[0]} cannot be reached ({type(error).__name__}); "
+                f"{shown(url.rsplit('/', 1)[0])} cannot be reached ({type(error).__name__}); "
                 f"start the server or mend endpoints under [models.{self.name}]",
                 fatal=True,
             ) from None
 
     def _down(self) -> str:
-        places = ", ".join(endpoint.url for endpoint in self._endpoints)
+        places = ", ".join(endpoint.shown for endpoint in self._endpoints)
         return f"{places}: {DOWN_AFTER} requests in a row got no reply; the server is taken to be down"
 
 
@@ -282,6 +325,7 @@ class _Failed:
     fatal: bool = False
     retry_after: float | None = None
     again: bool = True
+    busy: bool = False
 
 
 def payload(spec: ModelSpec, request: Request) -> dict[str, Any]:
@@ -308,6 +352,25 @@ def _constraint(shape: LabelShape, dialect: str) -> dict[str, Any]:
     return {"structured_outputs": {"choice": list(shape.labels)}}
 
 
+def shown(url: str) -> str:
+    """An address without its login and its query string, for messages."""
+    scheme, mark, rest = url.partition("://")
+    return scheme + mark + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
+
+
+def _busy(status: int) -> bool:
+    """Whether an answer tells of a bad moment and not of what is asked."""
+    return status in RETRIED or status >= 500
+
+
+def _object(body: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def words_of_error(body: str) -> str:
     """The message inside an error body of any common form."""
     try:
@@ -317,13 +380,6 @@ def words_of_error(body: str) -> str:
     error = content.get("error", content) if isinstance(content, dict) else content
     message = error.get("message", error) if isinstance(error, dict) else error
     return " ".join(str(message).split())[:600]
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return max(0.0, float(text)) if text else None
-    except ValueError:
-        return None
 
 
 @BACKENDS.register("http")

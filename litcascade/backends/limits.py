@@ -2,11 +2,14 @@
 
 import asyncio
 import random
+import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from email.utils import parsedate_to_datetime
 
+LOOKED_BACK, TOO_MANY = 64, 16  # so many faults among the last outcomes are taken for overload
 GAIN = 1.05  # a wider bound is kept where it answers at least this many times as much
 
 
@@ -14,7 +17,8 @@ class Limiter:
     """A bound on requests in flight that adapts.
 
     It begins at `start` and doubles with every round of answers as long as more in flight brings more answers a second; from
-    the knee on it goes one back and grows by one a round. Overload halves it, at most once a round.
+    the knee on it goes one back and grows by one a round. Overload halves it, at most once a round. A fault now and then is no
+    overload, else a server that loses one request in twenty would be asked one at a time; many of them are.
     """
 
     def __init__(self, most: int, start: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,6 +28,7 @@ class Limiter:
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._since_cut = 0
+        self._lately: deque[bool] = deque(maxlen=LOOKED_BACK)
         self._doubling = True
         self._round = 0
         self._full = True
@@ -54,6 +59,7 @@ class Limiter:
     def went_well(self) -> None:
         """Tell that a request was answered."""
         self._since_cut += 1
+        self._lately.append(True)
         if self._doubling:
             self._measure()
         else:
@@ -66,6 +72,12 @@ class Limiter:
             self.limit = max(1.0, self.limit / 2)
             self._since_cut = 1
         self._doubling = False
+
+    def faulted(self) -> None:
+        """Tell that a request was lost, without a sign that the server was busy."""
+        self._lately.append(False)
+        if self._lately.count(False) >= TOO_MANY:
+            self.overloaded()
 
     def _measure(self) -> None:
         """At the end of a round: double while that brings more, else go back to where it brought as much."""
@@ -100,7 +112,20 @@ class Limiter:
 
 
 def backoff(attempt: int, base: float, retry_after: float | None, cap: float = 30.0) -> float:
-    """Seconds to wait before the next try: the server's own wish, else doubling with jitter; `cap` at the most."""
-    if retry_after is not None:
-        return min(retry_after, cap)
-    return min(cap, base * 2.0**attempt) * random.uniform(0.5, 1.0)
+    """Seconds to wait before the next try: doubling with jitter, or the server's own wish where that is longer; at most `cap`."""
+    ours = min(cap, base * 2.0**attempt) * random.uniform(0.5, 1.0)
+    return max(ours, min(retry_after, cap)) if retry_after is not None else ours
+
+
+def wished(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a `Retry-After` asks for, as a number or a date; None where it says neither.
+
+    A date is held against the response's own `Date`, for the server's clock need not be ours.
+    """
+    text = headers.get("Retry-After", "")
+    if re.fullmatch(r"\s*\d{1,12}(\.\d*)?\s*", text):
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("Date", ""))).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

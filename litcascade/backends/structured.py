@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, RootModel
 
+from litcascade.backends.limits import wished
 from litcascade.errors import BackendError
 from litcascade.schemas import JsonShape, Request
 from litcascade.schemas.keys import digest, scrubbed
@@ -23,7 +24,7 @@ _caught: contextvars.ContextVar[list[Any]] = contextvars.ContextVar("completion"
 class ServerSaid(Exception):
     """The server answered with an error status."""
 
-    def __init__(self, status: int, body: str, retry_after: str | None) -> None:
+    def __init__(self, status: int, body: str, retry_after: float | None) -> None:
         super().__init__(f"HTTP {status}")
         self.status = status
         self.body = body
@@ -37,6 +38,7 @@ class StructuredClient:
         import instructor
         import openai
 
+        self._timeout = timeout
         logging.getLogger("instructor").setLevel(logging.CRITICAL)  # what it says of a failed call, we keep ourselves
         self._openai = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", max_retries=0, timeout=timeout)
         self._client = instructor.from_openai(self._openai, mode=instructor.Mode.JSON_SCHEMA)
@@ -52,11 +54,12 @@ class StructuredClient:
         caught: list[Any] = []
         token = _caught.set(caught)
         try:
-            await self._client.create_with_completion(
-                response_model=_model_for(request.shape),
-                max_retries=0,
-                **arguments,
-            )
+            async with asyncio.timeout(self._timeout):  # the client's own bounds each read: a body that trickles never ends
+                await self._client.create_with_completion(
+                    response_model=_model_for(request.shape),
+                    max_retries=0,
+                    **arguments,
+                )
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -87,7 +90,7 @@ def _translate(error: BaseException, openai: Any) -> Exception:
     while seen is not None:
         if isinstance(seen, openai.APIStatusError):
             response = seen.response
-            return ServerSaid(seen.status_code, response.text, response.headers.get("retry-after"))
+            return ServerSaid(seen.status_code, response.text, wished(response.headers))
         seen = seen.__cause__ or seen.__context__
     return BackendError(f"no reply: {type(error).__name__}: {str(error)[:200]}")
 

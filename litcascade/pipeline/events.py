@@ -31,9 +31,9 @@ class EventLog:
                 "and run the command again"
             ) from error
 
-    def progress(self, **details: Any) -> None:
-        """Append progress, unless the last was less than a second ago."""
-        if time.monotonic() - self._last_progress >= 1.0:
+    def progress(self, *, last: bool = False, **details: Any) -> None:
+        """Append progress, unless the last was less than a second ago and this is not the `last` of a stage."""
+        if last or time.monotonic() - self._last_progress >= 1.0:
             self._last_progress = time.monotonic()
             self.write("progress", **details)
 

@@ -120,6 +120,7 @@ class Executor:
                 if self.stop.status:
                     break
                 running.add(asyncio.create_task(self._chunk(chunk)))
+                await asyncio.sleep(0)  # its questions are under way while the next chunk is read
                 if len(running) >= self.overlap:
                     running = await self._some(running)
             while running and not self.stop.status:

@@ -122,6 +122,24 @@ def test_the_bound_doubles_while_more_brings_more_and_halves_on_overload() -> No
     assert limiter.limit == before / 2
 
 
+def test_faults_now_and_then_leave_the_bound_alone_and_many_are_taken_for_overload() -> None:
+    clock = [0.0]
+    limiter = Limiter(64, clock=lambda: clock[0])
+    for number in range(3000):
+        clock[0] += 0.01
+        if number % 20 == 7:
+            limiter.faulted()
+        else:
+            limiter.went_well()
+    assert limiter.limit == 64
+    for _ in range(100):
+        limiter.faulted()
+    assert limiter.limit == 32  # once a round, and nothing was answered since
+    for number in range(400):
+        (limiter.faulted if number % 3 == 0 else limiter.went_well)()
+    assert limiter.limit < 16
+
+
 METRICS = """# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="m"} 3.0
@@ -145,3 +163,29 @@ def test_a_servers_own_figures_are_read() -> None:
     assert hit_rate([Load("u", looked_up=9000, found=900)], [load]) == 0.75  # it was started anew: all it has counts
     assert hit_rate([], [load]) is None
     assert hit_rate([load], [load]) is None
+
+
+def test_a_server_that_loses_one_request_in_ten_is_kept_full(server: ModelServer) -> None:
+    seen: dict[str, int] = {}
+
+    def answer(body: Body) -> Say:
+        text = str(body["messages"][-1]["content"])
+        seen[text] = seen.get(text, 0) + 1
+        if len(seen) == 400:
+            server.most_at_once = 0  # looked at from here on: what came before has had time to narrow the bound
+        return Say(status=500) if len(seen) % 10 == 0 and seen[text] == 1 else Say(delay=0.25)
+
+    server.answer = answer
+
+    async def go() -> int:
+        spec = ModelSpec(backend="http", model="m", endpoints=(server.url,), concurrency=64)
+        backend = HttpBackend("m", spec, pause=0.01)
+        try:
+            came = [reply async for _, reply in backend.ask([request("criteria", f"record {n}") for n in range(800)])]
+        finally:
+            await backend.close()
+        return sum(isinstance(reply, Reply) for reply in came)
+
+    assert asyncio.run(go()) == 800
+    assert sum(seen.values()) > 860
+    assert server.most_at_once > 40

@@ -35,7 +35,7 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def drop_torn(folder: Path) -> None:
-    """Delete the temporary files that a crash left behind."""
-    for path in folder.glob(".*.tmp"):
+def drop_torn(folder: Path, name: str = "*") -> None:
+    """Delete the temporary files that a crash left behind, of one file alone where others are at work in the folder."""
+    for path in folder.glob(f".{name}.*.tmp"):
         path.unlink(missing_ok=True)
