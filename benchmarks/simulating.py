@@ -76,7 +76,7 @@ def pace_of(review: Any, model: str) -> Pace:
     """What the calls of a review tell of its engine."""
     with review.open() as store:
         item = bind(review, {"m": ModelRef(name=model)}, store)[0]
-        pace = measured_pace(store, review.protocol, item, 0.0)
+        pace = measured_pace(store, review, item, 0.0)
     if pace is None:
         raise SystemExit("too few calls were measured")
     print(f"  measured: {pace.calls} calls, {pace.measured.in_flight:.1f} in flight, {pace.measured.rate:.2f} requests/s")

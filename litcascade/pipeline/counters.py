@@ -39,7 +39,10 @@ def prometheus(events: Sequence[Mapping[str, Any]], jobs: Sequence[JobState]) ->
     begun = max((place for place, event in enumerate(events) if event["event"] == "run started"), default=0)
     for event in events[begun:]:
         told = {**event, **_spent(event)}
-        found["litcascade_run_running"] = {(): float(event["event"] != "run ended")}
+        if event["event"] in ("run started", "run ended"):
+            found["litcascade_run_running"] = {(): float(event["event"] == "run started")}
+        elif event["event"] == "progress" and "done" in event:  # the beginning of a long run is out of sight
+            found.setdefault("litcascade_run_running", {(): 1.0})
         for what, key, name, whose in TOLD:
             if what == event["event"] and isinstance(told.get(key), int | float):
                 labels = ((whose, str(told.get(whose, ""))),) if whose else ()

@@ -26,6 +26,10 @@ def test_a_run_that_ended_tells_what_it_did(folder: ReviewFolder, server: ModelS
     assert told["litcascade_run_running"] == 0
     assert told["litcascade_run_calls"] == 7
     assert told['litcascade_stage_pending_records{stage="title_abstract"}'] == 7
+    assert told['litcascade_stage_done_records{stage="title_abstract"}'] == 7
+    EventLog(folder.path / "events.jsonl").write("judged", items=3)  # what comes after a run does not begin it again
+    after = values(CliRunner().invoke(app, ["status", "--prometheus", "--review", str(folder.path)]).stdout)
+    assert after["litcascade_run_running"] == 0
     assert done.stdout.count("# TYPE litcascade_run_calls gauge") == 1
 
 

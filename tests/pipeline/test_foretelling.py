@@ -53,6 +53,12 @@ def test_repairs_are_questions_of_their_own() -> None:
     assert played.answered == pytest.approx(24_000, abs=4 * math.sqrt(20_000 * 0.2 * 0.8))
 
 
+def test_more_repairs_than_first_questions_are_played_whole() -> None:
+    """A stage whose every answer goes through two further questions on average takes three times as long."""
+    plain, repaired = (once(Measured((1.0,), 10.0, repairs=repairs), Plan(20_000)) for repairs in (0.0, 2.0))
+    assert repaired / plain == pytest.approx(3.0, rel=0.03)
+
+
 def test_failures_stretch_a_run_by_what_is_asked_again() -> None:
     steady, failing = (once(EVEN, Plan(20_000, fail=fail)) for fail in (0.0, 0.2))
     assert failing / steady == pytest.approx(1 / 0.8, rel=0.02)
@@ -78,7 +84,9 @@ def test_a_run_that_would_never_end_is_refused() -> None:
         foretell(EVEN, Plan(100, between_deaths=0.05, restart=0.0), plays=1)
 
 
-@pytest.mark.parametrize("wrong", [{"records": -1}, {"replicas": 0}, {"fail": 1.0}, {"restart": math.nan}, {"requests": math.inf}])
+@pytest.mark.parametrize(
+    "wrong", [{"records": -1}, {"replicas": 0}, {"fail": 1.0}, {"restart": math.nan}, {"requests": math.inf}]
+)
 def test_a_plan_that_cannot_be_played_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Plan(**{"records": 1, **wrong})  # type: ignore[arg-type]
@@ -105,7 +113,9 @@ def test_an_estimate_tells_of_more_replicas(folder: ReviewFolder, server: ModelS
     folder.records(80)
     runner = CliRunner()
     asked = ["run", "--estimate", "--no-check", "--sample", "60", "--review", str(folder.path), "--json"]
-    done = runner.invoke(app, [*asked, "--replicas", "1", "--replicas", "4", "--records", "5000", "--readers", "3", "--per-hour", "2"])
+    done = runner.invoke(
+        app, [*asked, "--replicas", "1", "--replicas", "4", "--records", "5000", "--readers", "3", "--per-hour", "2"]
+    )
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     rows = told["replicas"]
@@ -113,6 +123,8 @@ def test_an_estimate_tells_of_more_replicas(folder: ReviewFolder, server: ModelS
     assert all(row["records"] == 5000 and row["cost"] == pytest.approx(2 * row["gpu_hours"]) for row in rows)
     assert rows[0]["seconds"] > rows[2]["seconds"] > 0
     assert "3.00 questions a record" in told["notes"][0]
+    again = runner.invoke(app, [*asked[:3], "--sample", "0", *asked[5:], "--replicas", "2", "--records", "100"])
+    assert [row["seconds"] > 0 for row in json.loads(again.stdout)["replicas"]] == [True, True]  # where little is pending too
 
 
 def test_an_estimate_without_a_sample_says_what_is_missing(folder: ReviewFolder, server: ModelServer) -> None:

@@ -77,12 +77,12 @@ async def foretell_review(review: Review, store: Store, done: Estimated, elsewhe
         if not records or (elsewhere.records is not None and stage.at_most):
             continue
         item = bound[stage.stage]
-        pace = measured_pace(store, review.protocol, item, stage.repairs or 0.0)
+        pace = measured_pace(store, review, item, stage.repairs or 0.0)
         if pace is None:
             notes.append(f"{name}: too few calls are stored to play it; measure with `--sample 64` or a short run")
             continue
         readers = max(1, len([reader for reader in item.spec.readers if review.protocol.readers[reader].model]))
-        each = stage.requests.value / (1 + (stage.repairs or 0.0)) / stage.waiting if stage.waiting else float(readers)
+        each = pace.each if elsewhere.records else stage.requests.value / (1 + (stage.repairs or 0.0)) / stage.waiting
         if elsewhere.readers is not None:
             each *= elsewhere.readers / readers
         plan = Plan(
@@ -91,9 +91,11 @@ async def foretell_review(review: Review, store: Store, done: Estimated, elsewhe
             chunk=chunk_size(item.stage.needs_text),
         )  # fmt: skip
         rows += _play(name, plan, pace, max(1, stage.gpus // pace.replicas), elsewhere.replicas, seed)
+        most = max(elsewhere.replicas)
         notes.append(
-            f"{name}: played from {pace.calls} calls of {pace.run_id} with {pace.measured.in_flight:.1f} in flight on a replica, "
-            f"{pace.measured.rate:.2f} requests/s; {each:.2f} questions a record"
+            f"{name}: played from {pace.calls} calls of {pace.run_id} with {pace.measured.in_flight:.1f} in flight on each, "
+            f"{pace.measured.rate:.2f} requests/s; {each:.2f} questions a record; one run keeps as many on each of {most} "
+            f"with `concurrency = {math.ceil(pace.measured.in_flight * most)}`"
         )
     return Told(tuple(rows), tuple(notes))
 

@@ -22,7 +22,10 @@ ENOUGH = 100  # times that all questions together may be asked again before a pl
 
 @dataclass(frozen=True)
 class Measured:
-    """Durations of requests in seconds, all above 0, and how many were in flight on one replica meanwhile (above 0)."""
+    """Durations of requests in seconds, all above 0, and how many were in flight on one replica meanwhile (above 0).
+
+    `repairs` is how many further questions (repairs, refinements) a first one brings on average, 0 or more.
+    """
 
     durations: tuple[float, ...]
     in_flight: float
@@ -153,13 +156,13 @@ class _Play:
         self.slots = max(1, round(measured.in_flight))
         stretch = self.slots / measured.in_flight  # whole slots that answer as many requests a second as were measured
         self.durations = [seconds * stretch for seconds in measured.durations]
-        self.repairs = min(1.0, measured.repairs)
+        self.repairs = measured.repairs / (1 + measured.repairs)  # of a chain of questions that goes on with this probability
         self.replicas = [_Replica(self.slots) for _ in range(replicas)]
         self.open = deque(number for _ in range(self.slots) for number in range(replicas))
         self.records, self.begun = records, 0
         self.left: dict[int, int] = {}  # questions of a chunk that wait for an answer
-        self.ready: deque[tuple[int, bool]] = deque()  # chunk, and whether it is a repair
-        self.asked: dict[int, tuple[int, bool]] = {}
+        self.ready: deque[int] = deque()  # chunks, once for every question of theirs that is to be put
+        self.asked: dict[int, int] = {}
         self.events: list[tuple[float, int, str, int, int]] = []
         self.number = 0
         self.now, self.ended, self.handed = 0.0, 0.0, 0.0
@@ -193,7 +196,7 @@ class _Play:
             upto = math.floor(self.begun * self.plan.requests + 1e-9) - math.floor(chunk * self.plan.requests + 1e-9)
             if upto:
                 self.left[chunk] = upto
-                self.ready.extend((chunk, False) for _ in range(upto))
+                self.ready.extend([chunk] * upto)
 
     def _hand_out(self) -> None:
         while self.ready and self.open:
@@ -224,16 +227,16 @@ class _Play:
             return
         self.answered += 1
         self.ended = self.now
-        chunk, repair = asked
-        if not repair and self.draw.random() < self.repairs:
-            self.ready.append((chunk, True))
+        chunk = asked
+        if self.repairs and self.draw.random() < self.repairs:
+            self.ready.append(chunk)
             return
         self.left[chunk] -= 1
         if not self.left[chunk]:
             del self.left[chunk]
             self._begin()
 
-    def _lost(self, asked: tuple[int, bool]) -> None:
+    def _lost(self, asked: int) -> None:
         self.again += 1
         if self.again > ENOUGH * max(1.0, self.records * self.plan.requests):
             raise InputError("with so many failures a run would hardly end: replicas die before they answer")
