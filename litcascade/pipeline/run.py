@@ -20,6 +20,7 @@ from litcascade.pipeline.events import EventLog
 from litcascade.pipeline.executor import Executor, Spent, Stop
 from litcascade.pipeline.ledger import StageLedger, read_ledger
 from litcascade.pipeline.observing import Observer, Silent
+from litcascade.pipeline.on_ray.leftover import take_up
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.spreading import Spread, StageTask
@@ -74,8 +75,8 @@ async def run_review(
         bound = bind(review, models, store)
         run = _Run(review, store, made, bound, observer or Silent())
         run.begin(models)
+        take_up(review, store, run.observer)
         if spread:
-            spread.take_up(review, store)
             run.hand_over(spread, models, probed)
         elif probed:
             await run.check(models)
@@ -269,13 +270,18 @@ class _Run:
         self.events.write("stage started", run=self.run_id, stage=name, pending=len(ids))
         done = 0
 
+        def progress(*, last: bool = False) -> None:
+            told = {"done": done, "total": len(ids), "calls": self.spent.calls, "tokens": self.spent.tokens}
+            self.events.progress(last=last, stage=name, **told)
+
         def tick(count: int) -> None:
             nonlocal done
             done += count
             self.observer.tick(count, self.spent)
-            self.events.progress(stage=name, done=done, total=len(ids), calls=self.spent.calls, tokens=self.spent.tokens)
+            progress()
 
         await self._work(name, ids, tick)
+        progress(last=True)
         counts = dict(self.store.rows(f"select state, count(*) from {name} group by state"))
         self.events.write("stage ended", run=self.run_id, stage=name, counts=counts)
         return counts

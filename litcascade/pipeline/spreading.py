@@ -40,10 +40,6 @@ class Spread(Protocol):
         """Every model with revision and engine, as the machines that will run it tell."""
         ...
 
-    def take_up(self, review: Review, store: Store) -> None:
-        """Bring into the store what was done for an earlier run that was killed before it could."""
-        ...
-
     async def work(self, task: StageTask) -> None:
         """Work the stage until what is left cannot be decided now, or `stop` is set; all that was done is in the store then."""
         ...

@@ -1,45 +1,42 @@
 """What Ray's workers, their post box and their number do, without a cluster."""
 
+import asyncio
 import re
+import shutil
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from litcascade.cli.running import spread_over
-from litcascade.errors import InputError, MissingExtraError
-from litcascade.pipeline.executor import Spent
+from litcascade.errors import BackendError, InputError, MissingExtraError
+from litcascade.pipeline.executor import Spent, Stop
+from litcascade.pipeline.observing import Silent
+from litcascade.pipeline.on_ray import stage as stage_module
+from litcascade.pipeline.on_ray import worker as worker_module
 from litcascade.pipeline.on_ray.box import Box
 from litcascade.pipeline.on_ray.cluster import RayOptions, crew, gpus_of, joined
-from litcascade.pipeline.on_ray.stage import RaySpread, fault_of, left_of, shards_for
-from litcascade.pipeline.on_ray.worker import ShardWorker, tell
+from litcascade.pipeline.on_ray.leftover import take_up
+from litcascade.pipeline.on_ray.stage import RaySpread, bounded, fault_of, left_of, shards_for
+from litcascade.pipeline.on_ray.worker import Mirror, ShardWorker, tell
+from litcascade.pipeline.run import Outcome, run_review
+from litcascade.pipeline.shards import folding
 from litcascade.pipeline.shards.job import JobFolder
+from litcascade.pipeline.shards.merging import Merged, merge_job
 from litcascade.schemas import ModelSpec
 from litcascade.schemas.protocol import Budget
+from litcascade.store import Store
+from tests.support.local_ray import LocalRay, Remote
 from tests.support.reviews import ABSTRACTS, ReviewFolder
-from tests.support.server import ModelServer, Say
+from tests.support.server import Body, ModelServer, Say
 from tests.support.shards import cut, decide, merge, parts, told, work
 
 NO_BUDGET = {"calls": None, "tokens": None, "minutes": None}
 SERVED = ModelSpec(backend="http", model="m", endpoints=("http://h/v1",))
 INSIDE = ModelSpec(backend="vllm", model="m", vllm={"tensor_parallel_size": 2})
-
-
-class Remote:
-    """A method as Ray's actors have them: called by `remote`, and awaited."""
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self.method = method
-
-    def remote(self, *given: Any) -> Awaitable[Any]:
-        answer = self.method(*given)
-
-        async def later() -> Any:
-            return answer
-
-        return later()
 
 
 class LocalBox:
@@ -49,11 +46,15 @@ class LocalBox:
         self.box = Box(str(job.path))
         self.take = Remote(self.box.take)
         self.put = Remote(self._put)
+        self.word = Remote(self.box.word)
         self.puts = 0
         self.stops_after: int | None = None
+        self.fails: Callable[[int], bool] = lambda _: False
 
     def _put(self, *given: Any) -> str:
         self.puts += 1
+        if self.fails(self.puts):
+            raise OSError(28, "No space left on device")
         if self.stops_after is not None and self.puts > self.stops_after:
             self.box.stop("stopped: the run ends")
         return self.box.put(*given)
@@ -200,18 +201,294 @@ def test_a_box_takes_parts_alone(folder: ReviewFolder, server: ModelServer) -> N
     assert not Box(str(job.path / "elsewhere")).there()
 
 
+class Heard(Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def say(self, words: str) -> None:
+        self.words.append(words)
+
+
+def spread_run(folder: ReviewFolder, ray: LocalRay, observer: Heard, **options: Any) -> Outcome:
+    review = folder.review
+    with review.open() as store:
+        spread = RaySpread(ray, RayOptions(**options))
+        return asyncio.run(run_review(review, store, observer=observer, probed=False, spread=spread))
+
+
+def taken_up(folder: ReviewFolder) -> list[str]:
+    heard = Heard()
+    review = folder.review
+    with review.open() as store:
+        take_up(review, store, heard)
+    return heard.words
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[50] ^= 255
+    path.write_bytes(content)
+
+
 def test_what_a_killed_run_left_is_merged_and_the_rest_is_cut_anew(folder: ReviewFolder, server: ModelServer) -> None:
     server.answer = decide
     reviewed(folder, server.url, 20)
     killed = cut(folder, shards=2, by="ray")
     handed_out = cut(folder, shards=2, again=True)
     work(killed, 0)
-    review = folder.review
-    with review.open() as store:
-        RaySpread(None, RayOptions()).take_up(review, store)
+    words = taken_up(folder)
+    assert len(words) == 1
+    assert re.search(r"left \d+ reply\(ies\) and 10 verdict\(s\)", words[0])
     assert killed.read().merged is not None
     assert handed_out.read().merged is None
     assert list(folder.states("title_abstract").values()).count("pending") == 10
+    assert taken_up(folder) == []
+
+
+def test_a_run_without_ray_takes_up_what_a_killed_run_with_it_left(folder: ReviewFolder, server: ModelServer) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 8)
+    killed = cut(folder, shards=2, by="ray")
+    work(killed, 0)
+    asked = len(server.asked)
+    assert asked > 0
+    assert folder.run().status == "complete"
+    messages = [str(body["messages"]) for body in server.asked]
+    assert len(set(messages)) == len(messages) > asked
+    assert killed.read().merged is not None
+
+
+def test_a_damaged_part_of_a_killed_run_is_told_and_its_records_wait(folder: ReviewFolder, server: ModelServer) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 8)
+    killed = cut(folder, shards=2, by="ray")
+    work(killed, 0)
+    work(killed, 1)
+    damage(parts(killed, 0)[0])
+    words = taken_up(folder)
+    assert [line for line in words if str(parts(killed, 0)[0]) in line and "cut short or changed" in line]
+    assert killed.read().merged is not None  # nothing can mend it, and its records are pending
+    assert list(folder.states("title_abstract").values()).count("pending") == 4
+
+
+def test_parts_of_a_newer_version_keep_a_killed_runs_job_open(
+    folder: ReviewFolder, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 4)
+    killed = cut(folder, shards=1, by="ray")
+    work(killed, 0)
+    known = folding._require_known
+
+    def older(store: Store, columns: dict[str, dict[str, str]]) -> None:
+        known(store, {name: {key: kind for key, kind in of.items() if key != "text"} for name, of in columns.items()})
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folding, "_require_known", older)
+        words = taken_up(folder)
+    assert [line for line in words if "'calls.text', which this store does not know" in line]
+    assert [line for line in words if "stays unmerged" in line]
+    assert killed.read().merged is None
+    assert len(taken_up(folder)) == 1
+    assert killed.read().merged is not None
+    assert "pending" not in folder.states("title_abstract").values()
+
+
+def test_verdicts_that_a_killed_run_left_too_late_are_told(folder: ReviewFolder, server: ModelServer) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 4)
+    killed = cut(folder, shards=1, by="")
+    folder.run()
+    work(killed, 0)
+    killed.write(killed.read().model_copy(update={"by": "ray"}))
+    words = taken_up(folder)
+    assert [line for line in words if "4 verdict(s)" in line and "has a verdict since the job was cut" in line]
+    assert killed.read().merged is not None
+
+
+def test_a_part_that_was_damaged_is_kept_aside_in_the_job_and_told(folder: ReviewFolder, server: ModelServer) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 4)
+    job = cut(folder, shards=1)
+    assert rows_of(LocalBox(job), 0)[0]["status"] == "complete"
+    part = parts(job, 0)[0]
+    damage(part)
+    torn = part.read_bytes()
+    assert rows_of(LocalBox(job), 0)[0]["status"] == "complete"
+    aside = part.with_name(f"{part.name}.unreadable")
+    assert aside.read_bytes() == torn
+    receipt = job.read_receipt(0)
+    assert receipt is not None
+    assert receipt.set_aside == (aside.name,)
+    merged = merge(folder, job)
+    assert (merged.refused, merged.pending) == ([], 0)
+    job.write(job.read().model_copy(update={"by": "ray", "merged": None}))
+    assert f"{aside}: was damaged and is set aside; what it held is asked again" in taken_up(folder)
+
+
+def test_what_a_failed_post_held_is_posted_again_and_a_whole_part_outlives_a_damaged_copy(
+    folder: ReviewFolder, server: ModelServer
+) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 4)
+    job = cut(folder, shards=1)
+    there = JobFolder(folder.path / "there")
+    shutil.copytree(job.path, there.path)
+    box = LocalBox(there)
+    box.fails = lambda number: number == 1
+    mirror = Mirror(box, job, 0)
+    work(job, 0)
+    with pytest.raises(OSError, match="No space left"):
+        asyncio.run(mirror.post())
+    assert (parts(there, 0), there.read_receipt(0)) == ([], None)
+    asyncio.run(mirror.post())
+    kept = parts(there, 0)
+    assert [path.name for path in kept] == [path.name for path in parts(job, 0)]
+    assert there.read_receipt(0) == job.read_receipt(0)
+    damage(parts(job, 0)[0])
+    work(job, 0)
+    assert list(job.out(0).glob("*.unreadable"))
+    asyncio.run(mirror.post())
+    assert kept[0] in parts(there, 0)
+    assert not list(there.out(0).glob("*.unreadable"))
+
+
+def test_posts_that_fail_for_a_while_lose_nothing_and_the_stop_is_heard_all_the_same(
+    folder: ReviewFolder, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "SECONDS", 0.05)
+    server.answer = lambda body: decide(body, 0.2)
+    reviewed(folder, server.url, 60)
+    job = cut(folder, shards=1)
+    box = LocalBox(job)
+    box.fails = lambda number: 1 < number < 6
+    assert rows_of(box, 0)[0]["status"] == "complete"
+    assert box.puts > 6
+    assert merge(folder, job).pending == 0
+    again = ReviewFolder(folder.path / "again")
+    reviewed(again, server.url, 200)
+    job = cut(again, shards=1)
+    full = LocalBox(job)
+    full.fails = lambda _: True
+    full.word = Remote(lambda: "stopped: the run ends")
+    row = rows_of(full, 0)[0]
+    assert (row["status"], "No space left on device" in row["words"]) == ("failed", True)
+    assert len({str(body["messages"]) for body in server.asked if "trial 190." in str(body)}) == 0  # it ended early
+    kept = re.search(r"kept in (\S+) on ", row["words"])
+    assert kept is not None
+    where = JobFolder(Path(kept[1]))
+    assert parts(where, 0)
+    shutil.copytree(where.out(0), job.out(0), dirs_exist_ok=True)
+    shutil.copytree(where.receipt(0).parent, job.receipt(0).parent, dirs_exist_ok=True)
+    merged = merge(again, job)
+    assert merged.refused == []
+    assert merged.added["calls"] > 0
+    shutil.rmtree(where.path)
+
+
+def test_a_worker_whose_run_is_gone_ends(folder: ReviewFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "SECONDS", 0.05)
+
+    def gone(*_: object) -> str:
+        raise ConnectionError("the actor died")
+
+    stop = Stop()
+    box = SimpleNamespace(put=Remote(gone), word=Remote(gone))
+    asyncio.run(asyncio.wait_for(until(stop, Mirror(box, JobFolder(folder.path), 0)), 10))
+    assert "cannot be reached (ConnectionError: the actor died)" in stop.words
+
+
+async def until(stop: Stop, mirror: Mirror) -> None:
+    """Post now and then until the worker is asked to end."""
+    posting = asyncio.create_task(mirror.now_and_then(stop))
+    await stop.asked.wait()
+    posting.cancel()
+    await asyncio.gather(posting, return_exceptions=True)
+
+
+def test_a_box_that_is_started_again_goes_on_counting_and_one_that_is_shut_takes_nothing(
+    folder: ReviewFolder, server: ModelServer
+) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 4)
+    job = cut(folder, shards=1)
+    assert [Box(str(job.path)).take(0)[0] for _ in range(4)] == ["", "", "", "failed"]
+    box = Box(str(job.path))
+    box.shut()
+    with pytest.raises(InputError, match="takes no more parts"):
+        box.put(0, {"part-x": b"x"}, None, [])
+    assert not parts(job, 0)
+    assert box.word() == box.take(0)[1] == "stopped: the run has ended"
+
+
+def test_a_run_over_workers_is_told_of_refused_parts_and_ends_with_its_box_shut(
+    folder: ReviewFolder, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answer = decide
+    reviewed(folder, server.url, 8)
+    ray, heard = LocalRay(), Heard()
+    shut: list[bool] = []
+
+    def merged(*given: Any, **options: Any) -> Merged:
+        if not shut:
+            damage(parts(given[2], 1)[0])
+        shut.append(bool(ray.killed))
+        if ray.killed:
+            with pytest.raises(InputError, match="takes no more parts"):
+                ray.killed[0].whole.put(0, {"part-late": b"x"}, None, [])
+        return merge_job(*given, **options)
+
+    monkeypatch.setattr(stage_module, "merge_job", merged)
+    outcome = spread_run(folder, ray, heard, shards=2)
+    assert shut[-1]
+    assert (outcome.status, list(folder.states("title_abstract").values()).count("pending")) == ("incomplete", 4)
+    assert len([line for line in heard.words if "cut short or changed" in line]) == 1
+
+
+def test_a_shard_with_its_share_used_up_leaves_the_rest_of_the_budget_to_the_run(
+    folder: ReviewFolder, server: ModelServer
+) -> None:
+    server.answer = lambda _: Say("yes")
+    reviewed(folder, server.url, 6, "[budget]\ncalls = 4\n")
+    heard = Heard()
+    outcome = spread_run(folder, LocalRay(), heard, shards=6)  # fewer calls than shards asked for
+    assert (outcome.status, outcome.spent.calls, len(server.asked)) == ("budget", 4, 4)
+    assert outcome.words == "the budget of 4 calls is spent"
+
+
+def test_calls_that_some_shards_do_not_need_go_to_the_others(folder: ReviewFolder, server: ModelServer) -> None:
+    slow = [f"trial {number}." for number in (1, 2, 3)]
+
+    def answer(body: Body) -> Say:
+        hard = any(words in str(body["messages"]) for words in slow) and len(body["messages"]) < 3
+        return Say("banana" if hard else "yes")
+
+    server.answer = answer
+    reviewed(folder, server.url, 6)
+    free = folder.run()
+    calls = free.spent.calls
+    assert calls > 6  # some records need a second question
+    tight = ReviewFolder(folder.path / "tight")
+    reviewed(tight, server.url, 6, f"[budget]\ncalls = {calls + 1}\n")
+    outcome = spread_run(tight, LocalRay(), Heard(), shards=2)
+    assert (outcome.status, outcome.spent.calls) == ("complete", calls)
+    assert told(tight)["readings"] == told(folder)["readings"]
+
+
+def test_a_node_that_cannot_tell_its_model_is_a_sentence(folder: ReviewFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.protocol(ABSTRACTS)
+    review = folder.review
+    inside = ModelSpec(backend="vllm", model="m")
+    review.protocol.models["m"] = inside
+
+    def lacks(*_: object) -> None:
+        raise RuntimeError("RayTaskError: x\n  at y\nModuleNotFoundError: No module named 'litcascade'")
+
+    monkeypatch.setattr(stage_module, "tell", lacks)
+    with pytest.raises(BackendError, match=r"model 'm' .* a node lacks a package \(No module named 'litcascade'\)"):
+        asyncio.run(RaySpread(LocalRay(), RayOptions()).identify(review, {"m": SimpleNamespace()}))
 
 
 def test_a_model_is_asked_on_a_node_who_it_is(server: ModelServer) -> None:
@@ -241,6 +518,9 @@ def test_workers_are_as_many_as_fit() -> None:
 )
 def test_a_stage_is_cut_into_about_four_shards_a_worker(records: int, workers: int, reports: bool, shards: int) -> None:
     assert shards_for(records, workers, reports) == shards
+    assert bounded(shards, records, None) == shards
+    assert bounded(shards, records, 3) == min(shards, 3)
+    assert bounded(shards, records, 0) == 1
 
 
 def test_what_a_node_lacks_is_told() -> None:

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,18 +16,18 @@ from litcascade.pipeline.binding import identify, names_of
 from litcascade.pipeline.executor import Spent
 from litcascade.pipeline.on_ray.box import Box
 from litcascade.pipeline.on_ray.cluster import Crew, RayOptions, crew
-from litcascade.pipeline.on_ray.worker import ShardWorker, tell
+from litcascade.pipeline.on_ray.leftover import BY, left_out, mark, mendable, refusals, set_aside
+from litcascade.pipeline.on_ray.worker import ShardWorker, plainly, tell
 from litcascade.pipeline.review import Review
 from litcascade.pipeline.shards.cutting import MOST_SHARDS, RECORDS, REPORTS, Cut, cut_job
-from litcascade.pipeline.shards.job import Job, JobFolder, Receipt, jobs_of
-from litcascade.pipeline.shards.merging import merge_job
+from litcascade.pipeline.shards.job import Job, JobFolder, Receipt
+from litcascade.pipeline.shards.merging import Merged, merge_job
 from litcascade.pipeline.spreading import StageTask
+from litcascade.pipeline.subjects import pending
 from litcascade.schemas import ModelRef, ModelSpec, Protocol
 from litcascade.schemas.protocol import Budget
-from litcascade.store import Store, now
 from litcascade.store.views import NEEDS_TEXT
 
-BY = "ray"
 EVERY = 0.5
 PATIENCE = 30.0  # seconds that workers have to end when they are told to
 LEAST, LEAST_REPORTS = 64, 8  # records a shard holds at least where the program chooses: by abstracts, by reports
@@ -52,33 +52,47 @@ class RaySpread:
             spec = declared[name]
             size = crew(self.ray.nodes(), [spec], self.options)
             remote = self.ray.remote(tell).options(num_cpus=size.cpus, num_gpus=size.gpus)
-            known, engine, revision = await remote.remote(name, spec.model_dump_json(), str(review.folder.resolve()))
+            try:
+                known, engine, revision = await remote.remote(name, spec.model_dump_json(), str(review.folder.resolve()))
+            except Exception as error:  # noqa: BLE001  (what a node lacks, or did not survive)
+                raise BackendError(
+                    f"model '{name}' could not be asked who it is on a node of the Ray cluster: {fault_of(error)}", fatal=True
+                ) from None
             if not known:
                 raise BackendError(f"{engine} (on a node of the Ray cluster)", fatal=True)
             models[name] = ModelRef(name=spec.model, revision=revision, engine=engine)
         return {name: models[name] for name in backends}
 
-    def take_up(self, review: Review, store: Store) -> None:
-        """Merge what workers had posted for a run that was killed; what its jobs left undone is cut anew."""
-        for folder in jobs_of(review.folder):
-            with contextlib.suppress(InputError):  # a job that cannot be read is nobody's
-                job = folder.read()
-                if job.by == BY and job.merged is None:
-                    merge_job(review, store, folder, any_version=True)
-                    _mark(folder)
-
     async def work(self, task: StageTask) -> None:
-        """Cut, work, and merge shard by shard; a shard that fails costs no other, and its records stay pending."""
+        """Cut, work, and merge shard by shard; a shard that fails costs no other, and its records stay pending.
+
+        Where shards used their shares of the budget up and the run has some left, what is pending is cut once more.
+        """
         specs = models_of(task.review.protocol, task.stage)
-        size = crew(self.ray.nodes(), specs, self.options)
-        shards = self.options.shards or shards_for(task.pending, size.least, task.stage in NEEDS_TEXT)
-        cut = Cut(task.stage, min(shards, task.pending), None, f"ray-{task.stage}-{uuid.uuid4().hex[:8]}", False, BY, task.run_id)
-        folder = cut_job(task.review, task.store, task.models, cut)
-        stage = _Stage(self.ray, task, folder, size)
-        try:
-            await stage.go()
-        finally:
-            stage.close()
+        records = task.pending
+        while records:
+            size = crew(self.ray.nodes(), specs, self.options)
+            wanted = self.options.shards or shards_for(records, size.least, task.stage in NEEDS_TEXT)
+            shards = bounded(wanted, records, left_of(task.review.protocol.budget, task.spent)["calls"])
+            name = f"{BY}-{task.stage}-{uuid.uuid4().hex[:8]}"
+            folder = cut_job(task.review, task.store, task.models, Cut(task.stage, shards, None, name, False, BY, task.run_id))
+            stage = _Stage(self.ray, task, folder, size)
+            try:
+                await stage.go()
+            finally:
+                stage.close()
+            if not stage.short:
+                return
+            left = len(pending(task.store, task.stage))
+            if left == records and task.spent.calls == stage.before.calls:
+                task.stop.set("budget", stage.short)
+                return
+            records = left
+
+
+def bounded(shards: int, records: int, calls: float | None) -> int:
+    """So many shards, but none without a record, nor without a call of what the budget leaves."""
+    return max(1, min(shards, records, MOST_SHARDS if calls is None else int(calls)))
 
 
 def models_of(protocol: Protocol, stage: str) -> list[ModelSpec]:
@@ -121,7 +135,7 @@ def fault_of(error: Exception) -> str:
     absent = re.search(r"No module named '[\w.]+'", words)
     if absent:
         return f"a node lacks a package ({absent[0]}): install this litcascade there, with the same extras"
-    return f"{type(error).__name__}: {' '.join(words.split())[:300]}"
+    return plainly(error)
 
 
 class _Stage:
@@ -135,6 +149,8 @@ class _Stage:
         self.receipts: dict[int, Receipt] = {}
         self.done: set[int] = set()
         self.decided = 0
+        self.said: set[str] = set()
+        self.short = ""  # a shard used its share of the budget up, and the run has some left: in words
         self.before = Spent(**{**vars(task.spent)})
         self.box = _post_box(ray, folder)
 
@@ -147,17 +163,28 @@ class _Stage:
         while not self.came.ended.is_set():
             await asyncio.sleep(EVERY)
             self._follow()
-            if self.task.stop.status and told_at is None:
-                told_at = time.monotonic()
-                self.box.stop.remote("stopped: the run ends")
+            if self.task.stop.status:
+                told_at = told_at or time.monotonic()
+                self.box.stop.remote("stopped: the run ends")  # each time: a box that Ray started again knows nothing of it
             if told_at is not None and time.monotonic() - told_at > PATIENCE:
                 self.task.observer.say("some workers did not end in time; what they posted is kept")
                 break
+        await self._shut()
         self._follow()
-        self._merge(range(len(self.job.shards)))
-        _mark(self.folder)
+        merged = self._merge(range(len(self.job.shards)))
+        self._say([*set_aside(self.folder), *left_out(merged)])
+        if mendable(self.folder, merged):
+            self._say([f"{self.folder.path} stays unmerged until they can be read"])
+        else:
+            mark(self.folder)
         self._settle()
         self._judge()
+
+    async def _shut(self) -> None:
+        """Let the box take nothing more, so that all it has taken is in the last merge."""
+        with contextlib.suppress(Exception):  # a box that is gone takes nothing either
+            await asyncio.wait_for(self.box.shut.remote(), PATIENCE)
+        self.close()
 
     def close(self) -> None:
         """Let go of the box; workers that still hold on to it fail at their next word with it."""
@@ -216,15 +243,22 @@ class _Stage:
         over = spent.over(self.task.review.protocol.budget)
         if over:
             self.task.stop.set("budget", over)
-        self._merge([receipt.shard for receipt in receipts if receipt.status == "complete" and receipt.shard not in self.done])
+        ended = [receipt.shard for receipt in receipts if receipt.status == "complete" and receipt.shard not in self.done]
+        if ended:
+            self._merge(ended)
 
-    def _merge(self, shards: Sequence[int]) -> None:
-        if not shards:
-            return
+    def _merge(self, shards: Sequence[int]) -> Merged:
         merged = merge_job(self.task.review, self.task.store, self.folder, only=shards)
         self.done.update(shards)
-        for path, why in merged.refused:
-            self.task.observer.say(f"{path}: {why}")
+        self._say(refusals(self.folder, merged))
+        return merged
+
+    def _say(self, lines: Iterable[str]) -> None:
+        """Say what was not said before."""
+        for line in lines:
+            if line not in self.said:
+                self.said.add(line)
+                self.task.observer.say(line)
 
     def _settle(self) -> None:
         """What was spent, as the store now has it: receipts of lost workers may be behind, and say nothing of cached tokens."""
@@ -238,7 +272,7 @@ class _Stage:
 
     def _judge(self) -> None:
         """Say why shards are not complete; where not one could be begun, the run ends with the reason."""
-        rows = self.came.rows
+        rows = dict(self.came.rows)  # a thread that was not waited for may still write
         said = dict.fromkeys(line for row in rows.values() for line in row["said"].splitlines())
         stopped = self.task.stop.status is not None
         faulty = ("failed",) if stopped else ("failed", "incomplete")
@@ -250,8 +284,11 @@ class _Stage:
         if len(faults) > SHOWN:
             self.task.observer.say(f"and {len(faults) - SHOWN} more shard(s) that are not complete")
         spent = [row["words"] for row in rows.values() if row["status"] == "budget"]
-        if spent:
-            self.task.stop.set("budget", spent[0])
+        over = self.task.spent.over(self.task.review.protocol.budget)
+        if spent and over:
+            self.task.stop.set("budget", over)
+        elif spent and not stopped:
+            self.short = spent[0]
         elif faults and not self.decided:
             self.task.stop.set("backend", faults[min(faults)])
 
@@ -262,10 +299,3 @@ def _post_box(ray: Any, folder: JobFolder) -> Any:
     strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
     options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": strategy}
     return ray.remote(Box).options(**options).remote(str(folder.path.resolve()))
-
-
-def _mark(folder: JobFolder) -> None:
-    """Mark a job as merged: what it left undone is cut anew."""
-    job = folder.read()
-    if job.merged is None:
-        folder.write(job.model_copy(update={"merged": now()}))

@@ -10,17 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from litcascade.backends import BACKENDS
-from litcascade.errors import LitcascadeError
+from litcascade.errors import InputError, LitcascadeError
 from litcascade.pipeline.executor import Spent, Stop
+from litcascade.pipeline.on_ray.leftover import ASIDE
 from litcascade.pipeline.shards.binding import Workplace, endpoints_given, set_up
 from litcascade.pipeline.shards.files import write_whole
 from litcascade.pipeline.shards.job import Job, JobFolder
-from litcascade.pipeline.shards.parts import part_files
+from litcascade.pipeline.shards.parts import part_files, verified
 from litcascade.pipeline.shards.worker import Worked, work_shard
 from litcascade.schemas import ModelSpec
 from litcascade.schemas.protocol import Budget
 
 SECONDS = 1.0
+TRIES = 3  # of the last post, and of asking a box that is gone
+
+
+class UnpostedError(InputError):
+    """What a worker did could not be posted: it stays on the worker's disk."""
 
 
 class ShardWorker:
@@ -40,8 +46,7 @@ class ShardWorker:
         try:
             status, words = self.runner.run(self._shard(number, said))
         except Exception as error:  # noqa: BLE001  (a shard that fails is a row with its reason, never the run)
-            told = str(error) if isinstance(error, LitcascadeError) else f"{type(error).__name__}: {str(error)[:300]}"
-            status, words = "failed", told
+            status, words = "failed", str(error) if isinstance(error, LitcascadeError) else plainly(error)
         row = {"shard": number, "status": status, "words": words, "host": socket.gethostname(), "said": "\n".join(said.words)}
         return {name: [value] for name, value in row.items()}
 
@@ -59,6 +64,7 @@ class ShardWorker:
         if status:
             return status, words
         folder = JobFolder(Path(tempfile.mkdtemp(prefix="litcascade-")))
+        kept = False
         try:
             for name, content in files.items():
                 path = folder.path / name
@@ -66,8 +72,12 @@ class ShardWorker:
                 write_whole(path, content)
             folder.receipt(number).parent.mkdir(exist_ok=True)
             return await self._posting(folder, number, said)
+        except UnpostedError:
+            kept = True
+            raise
         finally:
-            shutil.rmtree(folder.path, ignore_errors=True)
+            if not kept:
+                shutil.rmtree(folder.path, ignore_errors=True)
 
     async def _posting(self, folder: JobFolder, number: int, said: "_Said") -> tuple[str, str]:
         """Work the shard, and post what it has every second and at the end."""
@@ -83,9 +93,11 @@ class ShardWorker:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await mirror.post()
-            if stop.status:
-                await self._leave()  # backends that were told to hold ask nothing more
+            try:
+                await mirror.last_post()
+            finally:
+                if stop.status:
+                    await self._leave()  # backends that were told to hold ask nothing more
         return _status(worked), worked.words
 
     @contextlib.asynccontextmanager
@@ -106,37 +118,84 @@ class ShardWorker:
 
 
 class Mirror:
-    """Posts what is new in a shard's folder of parts, and what is there no more."""
+    """Posts what is new in a shard's folder of parts, and what is there no more.
+
+    Only what the box has answered for counts as posted; what it did not take is posted again.
+    """
 
     def __init__(self, box: Any, folder: JobFolder, number: int) -> None:
         self.box = box
         self.folder = folder
         self.number = number
         self._posted = {path.name for path in part_files(folder.out(number))}
+        self._before = self._aside().keys()
+        self._told: set[str] = set()
         self._receipt: bytes | None = None
 
     async def now_and_then(self, stop: Stop) -> None:
-        """Post every second; where the box says so, ask for the end."""
+        """Post every second, whatever became of the post before; where the box says so, or is gone, ask for the end."""
+        silent = 0
         while True:
             await asyncio.sleep(SECONDS)
-            words = await self.post()
+            try:
+                words = await self._word()
+                silent = 0
+            except Exception as error:  # noqa: BLE001  (whatever Ray makes of a box that is gone)
+                silent += 1
+                words = f"stopped: the run cannot be reached ({plainly(error)})" if silent >= TRIES else ""
             if words:
                 stop.set("interrupted", words)
+
+    async def _word(self) -> str:
+        try:
+            return await self.post()
+        except Exception:  # noqa: BLE001  (posted again in a second, and the last post tells)
+            words: str = await self.box.word.remote()
+            return words
+
+    async def last_post(self) -> None:
+        """Post what is left; where that fails several times it is an `UnpostedError`, and the folder must be kept."""
+        for left in reversed(range(TRIES)):
+            try:
+                await self.post()
+                return
+            except Exception as error:  # noqa: BLE001  (told as the reason)
+                if not left:
+                    raise UnpostedError(
+                        f"what was done for shard {self.number} could not be posted ({plainly(error)}); it is kept in "
+                        f"{self.folder.path} on {socket.gethostname()}: copy its folders `out` and `receipts` into the job's "
+                        "folder in the review, and merge the job by its name with `litcascade merge`"
+                    ) from None
+            await asyncio.sleep(SECONDS)
 
     async def post(self) -> str:
         """Post what changed; returns the word to stop, if any."""
         path = self.folder.receipt(self.number)
         receipt = path.read_bytes() if path.is_file() else None
         here = {path.name: path for path in part_files(self.folder.out(self.number))}
-        new = {name: _bytes(path) for name, path in here.items() if name not in self._posted}
+        new = {name: verified(path) for name, path in here.items() if name not in self._posted}  # None: joined, or damaged
         parts = {name: content for name, content in new.items() if content is not None}
-        gone = sorted(self._posted - here.keys())
+        found = self._aside()
+        aside = {name: found[name].read_bytes() for name in sorted(found.keys() - self._before - self._told)}
+        gone = sorted(self._posted - here.keys() - found.keys())
         changed = receipt if receipt != self._receipt else None
-        answer = self.box.put.remote(self.number, parts, changed, gone)
-        self._posted = (self._posted | parts.keys()) - set(gone)
+        words: str = await self.box.put.remote(self.number, parts, changed, gone, aside)
+        self._posted = (self._posted | parts.keys()) - set(gone) - aside.keys()
+        self._told |= aside.keys()
         self._receipt = receipt
-        words: str = await answer
         return words
+
+    def _aside(self) -> dict[str, Path]:
+        """Parts that were set aside as damaged, by their names when they were whole."""
+        return {path.name.removesuffix(ASIDE): path for path in self.folder.out(self.number).glob(f"part-*{ASIDE}")}
+
+
+def plainly(error: Exception) -> str:
+    """An error in one line, and where Ray wraps one that came from elsewhere, that one."""
+    cause = getattr(error, "cause", None)
+    inner = cause if isinstance(cause, Exception) else error
+    words = " ".join(str(inner).split())[:300]
+    return words if isinstance(inner, LitcascadeError) else f"{type(inner).__name__}: {words}"
 
 
 class _Said:
@@ -158,13 +217,6 @@ class _Said:
 
 def _status(worked: Worked) -> str:
     return "budget" if worked.exit_code == 5 else worked.status
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None  # joined into another meanwhile
 
 
 def tell(name: str, spec: str, folder: str) -> tuple[bool, str, str]:

@@ -73,7 +73,7 @@ async def work_shard(
     with _alone(folder.out(number)) as alone:
         if not alone:
             return Worked("incomplete", f"another worker holds shard {number} of '{job.name}'; it is left to that one", 3)
-        drop_torn(folder.receipt(number).parent)
+        drop_torn(folder.receipt(number).parent, folder.receipt(number).name)
         subjects = read_shard(folder, job, number)
         worker = _Worker(folder, job, number, subjects, observer or Silent(), stop, budget, opened or _opened)
         return await worker.go(endpoints or {}, probed)
