@@ -23,6 +23,7 @@ from litcascade.pipeline.observing import Observer, Silent
 from litcascade.pipeline.on_ray.leftover import take_up
 from litcascade.pipeline.recorder import Recorder
 from litcascade.pipeline.review import Review
+from litcascade.pipeline.shards.job import unmerged
 from litcascade.pipeline.spreading import Spread, StageTask
 from litcascade.pipeline.stopping import interruptible
 from litcascade.pipeline.subjects import chunks, overlap, pending
@@ -268,6 +269,12 @@ class _Run:
         ids = pending(self.store, name)
         self.observer.stage(name, len(ids))
         self.events.write("stage started", run=self.run_id, stage=name, pending=len(ids))
+        for job in unmerged(self.review.folder, name) if ids else []:
+            if not job.by:
+                self.observer.say(
+                    f"job '{job.name}' of {name} is not merged: what its workers answered is asked again here; "
+                    f"stop, and `litcascade merge {job.name}` first"
+                )
         done = 0
 
         def progress(*, last: bool = False) -> None:

@@ -156,3 +156,10 @@ def test_wrong_turns_are_one_sentence_each(ready: ReviewFolder) -> None:
     file.write_text(whole.replace('"format": 1', '"format": 2'), encoding="utf-8")
     with pytest.raises(InputError, match="has format 2, this litcascade reads format 1"):
         say("merge", "one")
+
+
+def test_a_run_says_that_a_job_of_its_stage_is_out(ready: ReviewFolder) -> None:
+    say("submit", "--name", "one", "--shards", "2")
+    done = CliRunner().invoke(app, ["run", "--no-check"])
+    assert done.exit_code == 0
+    assert "job 'one' of title_abstract is not merged" in " ".join(done.output.split())
