@@ -82,6 +82,8 @@ def summary(done: Replayed) -> str:
     numbers = "all numbers are the same" if not done.numbers else f"{len(done.numbers)} of {done.numbers_compared} numbers differ"
     others = sum(table.differ + table.missing + table.extra for table in done.tables[1:])
     beside = f", {others} row(s) under them differ" if others else ""
+    if done.same and not verdicts.same:
+        return f"nothing was derived again, so no verdict is checked; of what is archived {numbers}"
     return f"{'the same' if done.same else 'NOT THE SAME'}: {verdicts.same} verdict(s) the same, {off} differ{beside}; {numbers}"
 
 

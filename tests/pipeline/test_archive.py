@@ -13,11 +13,13 @@ import polars as pl
 import pytest
 
 from litcascade.backends.scripted import ScriptedBackend
+from litcascade.cli.archiving import summary
 from litcascade.corpora.sets import SETS
 from litcascade.errors import InputError
 from litcascade.pipeline.amending import amend
 from litcascade.pipeline.archiving import tables
 from litcascade.pipeline.archiving.choosing import Asked
+from litcascade.pipeline.archiving.masking import Mask
 from litcascade.pipeline.archiving.replaying import Replayed, replay_archive
 from litcascade.pipeline.archiving.writing import Archived, archive_review
 from litcascade.pipeline.corpus import load_corpus, read_set
@@ -114,7 +116,10 @@ def rewritten(path: Path, change: Callable[[dict[str, bytes]], None], *, summed:
             content = files[entry["path"]]
             entry |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
             if entry["table"] and counted and content.startswith(b"PAR1"):
-                entry["rows"] = pl.read_parquet(io.BytesIO(content)).height
+                rows = pl.read_parquet(io.BytesIO(content)).height
+                if entry["table"] in manifest["tables"]:
+                    manifest["tables"][entry["table"]] += rows - entry["rows"]
+                entry["rows"] = rows
         files["manifest.json"] = json.dumps(manifest).encode()
     target = path.with_name("changed.zip")
     with zipfile.ZipFile(target, "w") as archive:
@@ -509,10 +514,21 @@ def test_a_prompt_is_replayed_as_it_was_sent_whatever_the_program_ships_now(
 
 def test_worked_examples_are_replayed_as_they_were_shown(folder: ReviewFolder, server: ModelServer, tmp_path: Path) -> None:
     filled(folder, server, ABSTRACTS.replace('model = "m"', 'model = "m"\nshots = ["r1"]'))
-    archived(folder, tmp_path / "a.zip", Asked(gold=False))
+    archived(folder, tmp_path / "a.zip")
     again = replay_archive(tmp_path / "a.zip")
     assert again.same, again.tables
     assert counts(again)["verdicts"][0] > 15
+    done = archived(folder, tmp_path / "shut.zip", Asked(gold=False))
+    binding = json.loads(contents(tmp_path / "shut.zip")["binding.json"])
+    assert (binding["shots"]["title_abstract"], binding["blanked"]) == ({}, ["title_abstract"])  # an example is a label
+    assert "--no-gold" in done.manifest.blank["worked examples in binding.json (title_abstract)"]
+    without = replay_archive(tmp_path / "shut.zip")
+    assert without.same, without.tables
+    assert 0 < counts(without)["verdicts"][0] < counts(again)["verdicts"][0]
+    assert any("no worked examples" in words for words in without.cannot)
+    archived(folder, tmp_path / "bare.zip", Asked(abstracts=False))
+    assert "took zinc in trial" in texts_in(tmp_path / "a.zip")
+    assert "took zinc in trial" not in texts_in(tmp_path / "bare.zip")
 
 
 def test_tables_in_many_parts_are_the_same_tables(ran: ReviewFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -613,3 +629,203 @@ def test_a_real_set_leaves_out_what_its_licence_does_not_let_go_and_replays_whol
     assert again.same, again.numbers[:5]
     assert counts(again)["verdicts"][0] == len(whole.records)
     assert (tmp_path / "open.zip").stat().st_size > (tmp_path / "shut.zip").stat().st_size
+
+
+def yes(raw: str = "{}") -> dict[str, ScriptedBackend]:
+    """A model that says yes to all, with a score."""
+    top = (TokenLogprobs(token="yes", top=(("yes", -0.2), ("no", -1.7))),)
+    return {"m": ScriptedBackend(lambda asked: Reply(key=asked.key, text="yes", finish_reason="stop", logprobs=top, raw=raw))}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> ReviewFolder:
+    """A small review of one stage that ran."""
+    folder = ReviewFolder(tmp_path_factory.mktemp("plain") / "review")
+    folder.protocol(ABSTRACTS)
+    folder.records(3)
+    folder.run(yes())
+    return folder
+
+
+@pytest.fixture
+def small(plain: ReviewFolder, tmp_path: Path) -> Path:
+    """Its archive."""
+    return archived(plain, tmp_path / "small.zip").path
+
+
+def manifest_with(files: dict[str, bytes], change: Callable[[dict[str, Any]], object]) -> None:
+    manifest = json.loads(files["manifest.json"])
+    change(manifest)
+    files["manifest.json"] = json.dumps(manifest).encode()
+
+
+def test_a_login_that_was_used_from_the_first_run_on_stands_nowhere(
+    folder: ReviewFolder, server: ModelServer, tmp_path: Path
+) -> None:
+    server.answer = lambda _: Say(status=500, raw="down")
+    folder.protocol(ABSTRACTS, url=server.url.replace("http://", "http://anna:pass@"))
+    folder.records(8)
+    folder.run()
+    assert folder.rows("select count(*) > 0, count(*) filter (contains(error, 'anna')) from failures") == [(True, 0)]
+    folder.rows("insert into failures (error) values ('http://anna:pass@127.0.0.1:1/v1?key=abc: gone')")
+    folder.protocol(ABSTRACTS, url="http://bert:w/ord@node7/v1?key=abc")
+    archived(folder, tmp_path / "a.zip")
+    inside = texts_in(tmp_path / "a.zip")
+    for word in ("anna:pass", "bert", "w/ord", "key=abc"):
+        assert word not in inside, word
+    assert "node7/v1" in inside
+    assert server.url.removeprefix("http://") in inside
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[models.m]\nendpoints = ["http://anna:pa/ss@n/v1?key=abc"]\n',
+        '["models".m]\nendpoints = ["http://anna:pa/ss@n/v1?key=abc"]\n',
+        'models.m = {endpoints = ["http://anna:pa/ss@n/v1?key=abc"]}\n',
+        "[models.m]\nendpoints = [\n  'http://anna:pa/ss@n/v1?key=abc',\n]\n",
+        'x = "http://anna:pa/ss@n/v1?key=abc"\n[models.m]\nendpoints = ["http://anna:pa/ss@n/v1?key=abc"]\n',
+    ],
+)
+def test_a_protocol_is_masked_by_value_however_its_toml_is_written(text: str) -> None:
+    told = Mask().protocol(text)
+    assert not any(word in told for word in ("anna", "pa/ss", "key=abc"))
+    assert "…@n/v1?…" in told
+    with pytest.raises(InputError, match="escapes"):
+        Mask().protocol(text.replace("'", '"').replace("anna", "\\u0061nna").replace("x =", "#"))
+
+
+def test_secrets_and_folders_go_also_where_json_writes_them_otherwise(
+    folder: ReviewFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, home = 'pa"ss/w\\ord-é-secret', tmp_path / "hôme"
+    home.mkdir()
+    monkeypatch.setenv("MY_TOKEN", secret)
+    monkeypatch.setattr(Path, "home", lambda: home)
+    told = {"echo": secret, "error": f"Traceback\n{home}/x", "at": f"file://{home}/y", "path": f"{home}:{home}/z"}
+    folder.protocol(ABSTRACTS)
+    folder.records(2)
+    folder.run(yes(json.dumps(told) + json.dumps(told, ensure_ascii=False) + json.dumps(told).replace("/", "\\/")))
+    archived(folder, tmp_path / "a.zip")
+    raw = pl.read_parquet(io.BytesIO(contents(tmp_path / "a.zip")["tables/calls-0001.parquet"]))["raw"][0]
+    assert "secret" not in raw
+    assert "hôme" not in raw
+    assert "h\\u00f4me" not in raw
+    assert raw.count("~") == 12
+    mask = Mask(secrets={"MY_TOKEN": secret}, folders={str(home): "~"})
+    assert mask.text(json.dumps(told)) == json.dumps(
+        {"echo": "…", "error": "Traceback\n~/x", "at": "file://~/y", "path": "~:~/z"}
+    ).replace("\\u2026", "…")
+
+
+def test_without_gold_nothing_that_judges_were_shown_goes_in(folder: ReviewFolder, tmp_path: Path) -> None:
+    folder.protocol(ABSTRACTS)
+    folder.records(2)
+    folder.run(yes())
+    call = "insert into calls (key, stage, record_id, model, request, text, reasoning, raw) values "
+    folder.rows(call + "('k1', 'judge', 'r1', 'm', '{\"x\": \"GOLD ITEM\"}', 'GOLD ITEM', 'GOLD ITEM', 'GOLD ITEM')")
+    folder.rows(call + "('k2', 'other', 'r1', 'm', '{\"x\": \"GOLD ITEM\"}', 'GOLD ITEM', 'GOLD ITEM', 'GOLD ITEM')")
+    folder.rows("insert into judgements (judge, calls, gold) values ('j', ['k2'], 'GOLD ITEM')")
+    archived(folder, tmp_path / "in.zip")
+    done = archived(folder, tmp_path / "out.zip", Asked(gold=False))
+    assert "GOLD ITEM" in texts_in(tmp_path / "in.zip")
+    assert "GOLD ITEM" not in texts_in(tmp_path / "out.zip")
+    assert "--no-gold" in done.manifest.blank["calls.raw"]
+    again = replay_archive(tmp_path / "out.zip")
+    assert again.same
+    assert counts(again)["verdicts"] == (2, 0, 0, 0)
+
+
+def test_prompt_files_of_any_name_are_replayed(folder: ReviewFolder, tmp_path: Path) -> None:
+    mine = "# System\nScreen for {question}\n\n# User\n{title} {abstract}\nAnswer {include} or {exclude}."
+    names = ("übersicht.md", "prompts/mine (v2).md", "m.md", "./m.md")
+    (folder.path / "prompts").mkdir()
+    readers = ""
+    for number, name in enumerate(names):
+        (folder.path / name).write_text(mine, encoding="utf-8")
+        readers += f'[readers.n{number}]\nmodel = "m"\nprompt = "{name}"\n'
+    folder.protocol(readers + '[stages.title_abstract]\nreaders = ["n0", "n1", "n2", "n3"]\nvotes = 1\n')
+    folder.records(2)
+    folder.run(yes())
+    archived(folder, tmp_path / "a.zip")
+    again = replay_archive(tmp_path / "a.zip")
+    assert again.same
+    assert counts(again)["readings"] == (8, 0, 0, 0)
+
+
+@pytest.mark.parametrize("score", [float("inf"), float("-inf"), float("nan"), 1e-10, None])
+def test_a_score_that_is_another_one_is_no_equal(small: Path, score: float | None) -> None:
+    def changed(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(score=pl.lit(score, dtype=pl.Float64))
+
+    again = replay_archive(rewritten(small, lambda files: with_table(files, "verdicts", changed)))
+    assert counts(again)["verdicts"] == (0, 3, 0, 0)
+
+
+def test_an_archive_that_spares_itself_the_comparison_is_refused(small: Path) -> None:
+    def refuses(change: Callable[[dict[str, bytes]], object], words: str) -> None:
+        with pytest.raises(InputError, match=words):
+            replay_archive(rewritten(small, lambda files: (change(files), None)[1]))
+
+    refuses(lambda files: with_table(files, "verdicts", lambda frame: frame.drop("state")), "lacks the column 'state'")
+    refuses(lambda files: manifest_with(files, lambda told: told.update(derivable=[])), "can be derived again by what is in")
+    refuses(lambda files: manifest_with(files, lambda told: told["tables"].update(failures=99)), "manifest.json says 99")
+    refuses(lambda files: manifest_with(files, lambda told: told["tables"].pop("runs")), "which manifest.json does not name")
+
+    def unbound(files: dict[str, bytes]) -> None:
+        files["binding.json"] = _named(json.loads(files["binding.json"]), stages=[])
+        manifest_with(files, lambda told: told.update(derivable=[]))
+
+    refuses(unbound, "do not agree on the stage 'title_abstract'")
+
+    def blanked(files: dict[str, bytes]) -> None:
+        files["binding.json"] = _named(json.loads(files["binding.json"]), blanked=["title_abstract"])
+        manifest_with(files, lambda told: told.update(derivable=[]))
+
+    refuses(blanked, "leaves out worked examples")
+
+
+def test_a_replay_that_derives_nothing_does_not_say_that_all_is_the_same(plain: ReviewFolder, tmp_path: Path) -> None:
+    archived(plain, tmp_path / "a.zip", Asked(abstracts=False))
+    assert summary(replay_archive(tmp_path / "a.zip")).startswith("nothing was derived again, so no verdict is checked")
+
+
+def test_what_stands_beside_an_archive_or_a_replay_is_left_alone(small: Path, tmp_path: Path) -> None:
+    for name in (".again.notes.tmp", ".again.zip.12345678.tmp", ".again.12345678.tmp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.txt").write_text("x", encoding="utf-8")
+    replay_archive(small, tmp_path / "again")
+    assert len(list(tmp_path.glob(".again.*.tmp/mine.txt"))) == 3
+
+
+def test_the_replay_says_where_the_mask_changed_evidence(
+    folder: ReviewFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.protocol(ABSTRACTS)
+    folder.records(2)
+    folder.run(yes())
+    monkeypatch.setenv("ODD_TOKEN", "zinc in trial")
+    done = archived(folder, tmp_path / "a.zip")
+    assert "ODD_TOKEN, in 2 row(s)" in done.manifest.masked["records.abstract"]
+    again = replay_archive(tmp_path / "a.zip")
+    assert counts(again)["verdicts"] == (0, 0, 2, 0)
+    assert any("the mask changed" in note and "records.abstract" in note for note in again.notes)
+
+
+def test_a_person_heard_on_a_duplicate_counts_only_for_verdicts_made_after_the_clusters(
+    folder: ReviewFolder, tmp_path: Path
+) -> None:
+    folder.protocol(PANEL)
+    folder.records(2)
+    stage = {"stage": "title_abstract", "decision": "exclude"}
+    decide(folder, [{**stage, "record_id": "r2"}], "anna")
+    folder.run(yes())
+    for record, status in (("r1", "kept"), ("r2", "duplicate")):
+        folder.rows(
+            "insert into clusters (at_time, version, record_id, kept_id, study_id, status) "
+            f"values (now(), 'v1', '{record}', 'r1', 's1', '{status}')"
+        )
+    archived(folder, tmp_path / "a.zip")
+    again = replay_archive(tmp_path / "a.zip")
+    assert again.same, again.tables
+    assert counts(again)["verdicts"][0] > 0

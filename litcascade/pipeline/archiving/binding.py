@@ -1,7 +1,7 @@
 """What the stages in force were bound to: models as they answered, prompts, worked examples, and whether that still holds."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from litcascade.errors import InputError
@@ -13,8 +13,19 @@ from litcascade.schemas import ModelRef, Prompt, Shot, parse_protocol
 from litcascade.store import Store
 
 
-def binding_of(review: Review, store: Store, text: str, mask: Mask) -> tuple[Binding, list[str]]:
-    """The binding under the models of the last runs, with the masked protocol; and what a person should know of it."""
+def exemplified(review: Review) -> frozenset[str]:
+    """Stages of the protocol with a reader that is shown worked examples."""
+    readers = review.protocol.readers
+    shown = {name for name, reader in readers.items() if reader.shots}
+    named = {stage: set(json.dumps(spec.model_dump(mode="json")).split('"')) for stage, spec in review.protocol.stages.items()}
+    return frozenset(stage for stage, names in named.items() if names & shown)
+
+
+def binding_of(review: Review, store: Store, text: str, mask: Mask, blanked: Collection[str] = ()) -> tuple[Binding, list[str]]:
+    """The binding under the models of the last runs, with the masked protocol; and what a person should know of it.
+
+    Worked examples of the stages `blanked` stay out.
+    """
     models = _models(review, store)
     in_force = store.rows("select stage, fingerprint, criteria_hash from current_stages order by stage")
     bound, fault = _bound(review, models, store)
@@ -40,7 +51,8 @@ def binding_of(review: Review, store: Store, text: str, mask: Mask) -> tuple[Bin
                 f"{stage}: the protocol, a prompt or the program was changed after this stage last ran, so its verdicts rest on "
                 "something else than what is archived; run `litcascade run`, then archive again"
             )
-    return binding.model_copy(update={"stages": tuple(stages)}), notes
+    kept = {stage: {} if stage in blanked else readers for stage, readers in shots.items()}
+    return binding.model_copy(update={"stages": tuple(stages), "shots": kept, "blanked": tuple(blanked)}), notes
 
 
 def archived_review(review: Review, text: str, binding: Binding) -> Review:

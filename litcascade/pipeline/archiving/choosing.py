@@ -1,6 +1,6 @@
 """What goes into an archive, and what stays out with the reason: by what was asked for, by licence, and always."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from litcascade.corpora.sets import SETS
@@ -24,6 +24,8 @@ MADE_ANEW = {
 OF_GOLD = (
     "gold", "gold_fields", "rationales", "causes", "judgements", "judge_samples", "judge_labels", "judge_calibrations",
 )  # fmt: skip
+OF_JUDGES = "(stage = 'judge' or key in (select unnest(calls) from judgements))"
+OF_EXAMPLES = "contains(request::text, 'assistant')"  # examples of earlier protocols are shown as turns of a talk
 BESIDE = {
     "original files (PDF, exports)": "the store holds what was read of them, and their names and checksums",
     "events.jsonl, checkpoints, jobs": "traces of how a run went; nothing rests on them",
@@ -49,6 +51,12 @@ class Choice:
     texts: bool = True
     abstracts: bool = True
     why: Mapping[str, str] = field(default_factory=dict)
+    exemplified: frozenset[str] = frozenset()  # stages with worked examples
+
+    @property
+    def blanked(self) -> tuple[str, ...]:
+        """Stages whose worked examples stay out: each holds an abstract and a label."""
+        return () if self.gold and self.abstracts else tuple(sorted(self.exemplified))
 
     def drops(self, table: str) -> str | None:
         """Why a table stays out, None where it goes in."""
@@ -65,18 +73,34 @@ class Choice:
             blank |= {
                 "records": {"abstract": "true", "source": "true"},
                 "set_aside": {"raw": "true"},
-                "calls": {"request": "true"},
             }.get(table, {})
+        if not self.texts and table == "documents":
+            blank |= {"sections": "true", "content": "true", "abstract": "true"}
+        return blank | self._of_calls() if table == "calls" else blank
+
+    def _of_calls(self) -> dict[str, str]:
+        """Requests that quote what stays out; without gold also what judges, who are shown gold items, were asked and said."""
+        requests = [] if self.abstracts else ["true"]
         if not self.texts:
-            blank |= {
-                "documents": {"sections": "true", "content": "true", "abstract": "true"},
-                "calls": {"request": "true" if not self.abstracts else "stage is distinct from 'title_abstract'"},
-            }.get(table, {})
-        return blank
+            requests.append("stage is distinct from 'title_abstract'")
+        blank: dict[str, str] = {}
+        if not self.gold:
+            requests += [OF_JUDGES, *(f"stage = {_quoted(stage)}" for stage in self.blanked), OF_EXAMPLES]
+            blank = dict.fromkeys(("text", "reasoning", "logprobs", "raw", "refused"), OF_JUDGES)
+        return blank | ({"request": f"({' or '.join(requests)})"} if requests else {})
 
     def derivable(self, stage: str) -> bool:
-        """Whether what a stage reads is in the archive, so that its verdicts can be derived again."""
-        return self.abstracts and (stage == "title_abstract" or self.texts)
+        """Whether what a stage reads and is shown is in the archive, so that its verdicts can be derived again."""
+        return derivable(stage, self.abstracts, self.texts, self.blanked)
+
+
+def derivable(stage: str, abstracts: bool, texts: bool, blanked: Collection[str]) -> bool:
+    """Whether a stage can be derived again from an archive with these parts and without the examples of the stages blanked."""
+    return abstracts and (stage == "title_abstract" or texts) and stage not in blanked
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def choose(store: Store, asked: Asked) -> Choice:

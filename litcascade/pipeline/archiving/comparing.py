@@ -96,7 +96,10 @@ def _joined(store: Store, table: str, expected: Expected, run_id: str) -> str:
 def _unlike(name: str, kind: str) -> str:
     mine, other = f'e."{name}"', f'd."{name}"'
     if kind == "DOUBLE":
-        near = f"abs({mine} - {other}) <= 1e-9 * greatest(1, abs({mine}))"
+        near = (
+            f"isfinite({mine}) and isfinite({other}) "
+            f"and abs({mine} - {other}) <= greatest(1e-9 * greatest(abs({mine}), abs({other})), 1e-12)"
+        )
         return f"({mine} is distinct from {other} and not coalesce({near}, false))"
     if kind == "JSON":
         return f"{mine}::text is distinct from {other}::text"

@@ -22,6 +22,18 @@ from litcascade.stages import Subject
 from litcascade.store import Store
 from litcascade.store.views import NEEDS_TEXT
 
+_JUDGED = """with judged as (
+    select asked.*, began.version from (
+        select unnest($ids::text[]) as id, unnest($documents::text[]) as document, unnest($seqs::bigint[]) as at) asked
+    asof left join (
+        select version, seq from clusters qualify version is distinct from lag(version) over (order by seq)) began
+    on asked.at > began.seq
+), own as (
+    select judged.*, id as record_id, true as itself from judged
+    union all
+    select judged.*, clusters.record_id, false from judged join clusters
+    on clusters.version = judged.version and clusters.kept_id = judged.id and clusters.record_id <> judged.id
+) """  # each verdict with the records that stood for it when it was made: clusters found later do not count
 _DOCUMENT = ("document_id", "path", "format", "parser", "note", "title", "doi", "abstract")
 NOT_KEPT = "no stored reply answers this question"
 
@@ -121,12 +133,11 @@ def _subjects(store: Store, stage: str, criteria: str, wanted: Sequence[tuple[st
     texts = _documents(store, ids, documents, seqs) if stage in NEEDS_TEXT else {}
     people: dict[str, dict[str, Decision]] = {}
     for record_id, who, decision in store.rows(
-        "select judged.id, who, decision from person_readings left join current_clusters using (record_id) "
-        "join (select unnest($ids::text[]) as id, unnest($seqs::bigint[]) as at) judged "
-        "on judged.id = coalesce(kept_id, person_readings.record_id) and person_readings.seq < judged.at "
+        f"{_JUDGED} select own.id, who, decision from person_readings "
+        "join own on own.record_id = person_readings.record_id and person_readings.seq < own.at "
         "where stage = $stage and criteria_hash = $criteria "
-        "qualify row_number() over (partition by judged.id, who order by person_readings.seq desc) = 1",
-        {"ids": ids, "seqs": seqs, "stage": stage, "criteria": criteria},
+        "qualify row_number() over (partition by own.id, who order by person_readings.seq desc) = 1",
+        {"ids": ids, "documents": documents, "seqs": seqs, "stage": stage, "criteria": criteria},
     ):
         if decision:
             people.setdefault(record_id, {})[who] = decision
@@ -138,13 +149,10 @@ def _subjects(store: Store, stage: str, criteria: str, wanted: Sequence[tuple[st
 def _documents(store: Store, ids: Sequence[str], documents: Sequence[str | None], seqs: Sequence[int]) -> dict[str, Document]:
     """The text each verdict rests on, as it had been read last before the verdict."""
     rows = store.rows(
-        f"select judged.id, state, sections, content, {', '.join(f'documents.{name}' for name in _DOCUMENT)} from documents "
-        "join (select unnest($ids::text[]) as id, unnest($documents::text[]) as document, unnest($seqs::bigint[]) as at) judged "
-        "on judged.document = documents.document_id and documents.seq < judged.at "
-        "left join current_clusters using (record_id) "
-        "where documents.record_id = judged.id or kept_id = judged.id "
-        "qualify row_number() over ("
-        "partition by judged.id order by documents.record_id = judged.id desc, documents.seq desc) = 1",
+        f"{_JUDGED} select own.id, state, sections, content, "
+        f"{', '.join(f'documents.{name}' for name in _DOCUMENT)} from documents "
+        "join own on own.record_id = documents.record_id and own.document = documents.document_id and documents.seq < own.at "
+        "qualify row_number() over (partition by own.id order by itself desc, documents.seq desc) = 1",
         {"ids": list(ids), "documents": list(documents), "seqs": list(seqs)},
     )
     found = {}

@@ -1,7 +1,6 @@
 """Files that are there whole or not at all, checksums while copying, and a zip whose bytes depend on its content alone."""
 
 import contextlib
-import glob
 import hashlib
 import os
 import shutil
@@ -17,15 +16,19 @@ _WHEN = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that the same conten
 
 @contextlib.contextmanager
 def working_folder(target: Path) -> Iterator[Path]:
-    """A hidden folder beside the target for files on their way; gone at the end, and one that a crash left behind goes first."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)
+    """A hidden folder beside the target for files on their way, gone at the end; whatever else is there is left alone."""
     folder = target.parent / f".{target.name}.{uuid.uuid4().hex[:8]}.tmp"
     folder.mkdir(parents=True)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def stays_inside(name: str) -> bool:
+    """Whether a name in a zip is a plain path inside its folder: not absolute, no `.` or `..`, backslash or control sign."""
+    parts = name.split("/")
+    return name.isprintable() and "\\" not in name and ":" not in parts[0] and not {"", ".", ".."} & set(parts)
 
 
 def copy_summed(source: IO[bytes], target: IO[bytes], limit: int | None = None) -> tuple[int, str]:

@@ -61,12 +61,16 @@ class StageInForce(Frozen):
 
 
 class Binding(Frozen):
-    """`binding.json`: what the protocol's readers were bound to. Prompts and worked examples are by stage, then reader."""
+    """`binding.json`: what the protocol's readers were bound to. Prompts and worked examples are by stage, then reader.
+
+    `blanked` are the stages whose worked examples stay out, as they hold abstracts or labels: they cannot be derived again.
+    """
 
     models: dict[str, ModelRef] = Field(default_factory=dict)
     stages: tuple[StageInForce, ...] = ()
     prompts: dict[str, dict[str, Prompt]] = Field(default_factory=dict)
     shots: dict[str, dict[str, tuple[Shot, ...]]] = Field(default_factory=dict)
+    blanked: tuple[str, ...] = ()
 
 
 Json = dict[str, Any]

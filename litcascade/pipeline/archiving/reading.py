@@ -1,7 +1,6 @@
 """An archive taken apart, every file against its checksum; what is damaged, foreign or absurd is refused in one sentence."""
 
 import json
-import re
 import shutil
 import zipfile
 import zlib
@@ -14,12 +13,11 @@ import duckdb
 from pydantic import BaseModel, ValidationError
 
 from litcascade.errors import InputError
-from litcascade.pipeline.archiving.files import copy_summed
+from litcascade.pipeline.archiving.files import copy_summed, stays_inside
 from litcascade.pipeline.archiving.manifest import BINDING, FORMAT, MANIFEST, NUMBERS, Binding, FileEntry, Manifest
 from litcascade.pipeline.archiving.masking import quoted
 from litcascade.pipeline.archiving.tables import Tell
 
-_NAME = re.compile(r"[A-Za-z0-9_][\w .-]*(/[A-Za-z0-9_][\w .-]*)*")
 _MOST_FILES = 200_000
 _MOST_SMALL = 256 * 2**20  # bytes of any file that is no Parquet
 _PACKED_AT_MOST = 400  # times: what is packed tighter is a bomb; Parquet of ours comes nowhere near
@@ -62,6 +60,7 @@ def unpack(path: Path, folder: Path, tell: Tell) -> Unpacked:
                 tell("checksums", number, len(manifest.files))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is no whole zip ({' '.join(str(error).split())[:120]}); {_AGAIN}") from None
+    _require_sums(path, manifest)
     _require_rows(path, folder, manifest)
     numbers = _json(path, (folder / NUMBERS).read_bytes(), NUMBERS)
     binding = _read(path, Binding, (folder / BINDING).read_bytes(), BINDING)
@@ -99,7 +98,7 @@ def _require_as_listed(path: Path, archive: zipfile.ZipFile, manifest: Manifest)
     if len(infos) > _MOST_FILES:
         raise InputError(f"{path}: holds {len(infos):,} files, which no archive does; it is not read")
     for name in [*names, *listed]:
-        if not _NAME.fullmatch(name) or ".." in name.split("/"):
+        if not stays_inside(name):
             raise InputError(f"{path}: holds a file named {name[:80]!r}, which would not stay in its folder; it is not read")
     twice = [name for of in (names, listed) for name, count in Counter(of).items() if count > 1]
     if twice:
@@ -130,6 +129,24 @@ def _require_room(path: Path, folder: Path, manifest: Manifest) -> None:
             f"{path}: needs about {(3 * needed + _ROOM) / 2**30:.1f} GB to be taken apart, but only {free / 2**30:.1f} GB are "
             f"free in {folder.parent}; make room, or name a folder elsewhere with --into"
         )
+
+
+def _require_sums(path: Path, manifest: Manifest) -> None:
+    """The rows of a table's parts are together those that the manifest has for it."""
+    sums: dict[str, int] = dict.fromkeys(manifest.tables, 0)
+    for entry in manifest.files:
+        if entry.table is not None and entry.table not in sums:
+            raise InputError(
+                f"{path}: '{entry.path}' belongs to the table '{entry.table[:40]}', which {MANIFEST} does not name; {_AGAIN}"
+            )
+        if entry.table is not None:
+            sums[entry.table] += entry.rows or 0
+    for table, rows in sums.items():
+        if rows != manifest.tables[table]:
+            raise InputError(
+                f"{path}: the parts of the table '{table[:40]}' hold {rows:,} rows, "
+                f"{MANIFEST} says {manifest.tables[table]:,}; {_AGAIN}"
+            )
 
 
 def _require_rows(path: Path, folder: Path, manifest: Manifest) -> None:

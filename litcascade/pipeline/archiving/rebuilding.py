@@ -1,7 +1,9 @@
 """The store of an archive built anew: all that was put in, but for the verdicts that are derived again."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import duckdb
@@ -20,6 +22,7 @@ KEYS = {
     "extractions": ("record_id", "reader", "field"),
 }
 NEEDED = ("records", "calls", *KEYS)  # tables whose columns an archive always has, also without rows
+_ADDED = re.compile(r"(?im)^\s*alter table (\w+) add column \"?(\w+)")
 MOST_ROWS = 2_000_000_000
 
 
@@ -65,6 +68,7 @@ def _require_known(store: Store, unpacked: Unpacked) -> None:
             f"the archive's store was written by a newer litcascade ({unpacked.manifest.litcascade}: it has '{newer[0]}'); "
             "update the program"
         )
+    later = _later_columns(set(unpacked.manifest.migrations))
     for table in unpacked.manifest.tables:
         mine = columns_of(store, table)
         if not mine:
@@ -74,9 +78,27 @@ def _require_known(store: Store, unpacked: Unpacked) -> None:
             odd = [name for name in theirs if name not in mine]
             if odd:
                 raise InputError(f"the archive's '{part.name}' has a column '{odd[0][:40]}', which this litcascade does not know")
+            gone = [name for name in mine if name not in theirs and (table, name) not in later]
+            if gone:
+                raise InputError(f"the archive's '{part.name}' lacks the column '{gone[0]}'; get it again from where it came")
     missing = [table for table in NEEDED if not unpacked.parts(table)]
     if missing:
         raise InputError(f"the archive holds no table '{missing[0]}'")
+
+
+def _later_columns(migrations: set[str]) -> set[tuple[str, str]]:
+    """(Table, column) of what was added by migrations that the archive's store had not had."""
+    found: set[tuple[str, str]] = set()
+    for name, sql in _migrations().items():
+        if name not in migrations:
+            found |= {(table, column) for table, column in _ADDED.findall(sql)}
+    return found
+
+
+def _migrations() -> dict[str, str]:
+    """The store's migrations as this program has them, name to SQL."""
+    files = (resources.files("litcascade.store") / "migrations").iterdir()
+    return {one.name.removesuffix(".sql"): one.read_text(encoding="utf-8") for one in files if one.name.endswith(".sql")}
 
 
 def scan(parts: Sequence[Path]) -> str:

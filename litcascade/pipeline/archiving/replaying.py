@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from litcascade import __version__
 from litcascade.errors import InputError
 from litcascade.pipeline.archiving.binding import archived_review, rebound
+from litcascade.pipeline.archiving.choosing import derivable
 from litcascade.pipeline.archiving.comparing import Compared, compare, take_places
 from litcascade.pipeline.archiving.deriving import DerivedSink, derive
 from litcascade.pipeline.archiving.files import working_folder
@@ -23,9 +24,9 @@ from litcascade.pipeline.archiving.manifest import Manifest
 from litcascade.pipeline.archiving.numbers import count_of, differences, numbers_of
 from litcascade.pipeline.archiving.reading import Unpacked, unpack
 from litcascade.pipeline.archiving.rebuilding import KEYS, Expected, fill
-from litcascade.pipeline.archiving.tables import Tell, silent
+from litcascade.pipeline.archiving.tables import ASKED, Tell, silent
 from litcascade.pipeline.review import PROTOCOL_NAME, Review
-from litcascade.schemas import parse_protocol
+from litcascade.schemas import Protocol, parse_protocol
 from litcascade.store import FILE_NAME, Store, now
 
 
@@ -101,7 +102,9 @@ def _replay(path: Path, unpacked: Unpacked, home: Path, tell: Tell) -> Replayed:
     review = archived_review(Review(home, text, protocol, {}), text, unpacked.binding)
     run_id = f"replay-{uuid.uuid4().hex[:12]}"
     with Store(home / FILE_NAME, create=True) as store:
+        _require_derivable(path, unpacked)
         expected = fill(store, unpacked, protocol, tell)
+        _require_in_force(path, unpacked, store, protocol)
         notes, sink = _derive(review, unpacked, expected, store, run_id, tell)
         tables = compare(store, expected, run_id, sink.unanswered)
         take_places(store, expected, run_id)
@@ -117,6 +120,32 @@ def _replay(path: Path, unpacked: Unpacked, home: Path, tell: Tell) -> Replayed:
         )  # fmt: skip
         _tell_store(store, unpacked, review, run_id, replayed)
     return replayed
+
+
+def _require_derivable(path: Path, unpacked: Unpacked) -> None:
+    """What can be derived again follows from what is in; a manifest that says otherwise would spare verdicts the comparison."""
+    manifest, binding = unpacked.manifest, unpacked.binding
+    if binding.blanked and manifest.abstracts and manifest.gold:
+        raise InputError(f"{path}: binding.json leaves out worked examples, but abstracts and gold labels are in; get it again")
+    found = {item.stage for item in binding.stages if derivable(item.stage, manifest.abstracts, manifest.texts, binding.blanked)}
+    odd = sorted(found ^ set(manifest.derivable))
+    if odd:
+        words = "can be derived again" if odd[0] in found else "cannot be derived again"
+        raise InputError(
+            f"{path}: the stage '{odd[0][:40]}' {words} by what is in, but manifest.json says otherwise; get it again"
+        )
+
+
+def _require_in_force(path: Path, unpacked: Unpacked, store: Store, protocol: Protocol) -> None:
+    """The stages of the binding are those that the archived store has in force."""
+    known = {name for name, _ in protocol.stages.items()}
+    in_force = set(store.rows("select stage, fingerprint, criteria_hash from current_stages"))
+    stated = {(item.stage, item.fingerprint, item.criteria_hash) for item in unpacked.binding.stages}
+    odd = sorted({row for row in in_force if row[0] in known} ^ stated)
+    if odd:
+        raise InputError(
+            f"{path}: binding.json and the archived tables do not agree on the stage '{odd[0][0][:40]}'; get it again"
+        )
 
 
 def _copy_protocol(path: Path, unpacked: Unpacked, home: Path) -> None:
@@ -136,6 +165,11 @@ def _derive(
     manifest, sink, notes = unpacked.manifest, DerivedSink(store), list(unpacked.manifest.notes)
     if manifest.litcascade != __version__:
         notes.append(f"archived by litcascade {manifest.litcascade}, replayed by {__version__}: a difference may come from that")
+    notes += [
+        f"the mask changed what questions are made of ({where}: {what}); a question or an answer there may be another one"
+        for where, what in manifest.masked.items()
+        if where.partition(".")[2] in ASKED.get(where.partition(".")[0], ())
+    ]
     if not expected.counts["verdicts"]:
         return notes, sink
     stages, fault = rebound(review, unpacked.binding)
@@ -177,6 +211,13 @@ def _cannot(unpacked: Unpacked) -> tuple[str, ...]:
     manifest = unpacked.manifest
     held = [item.stage for item in unpacked.binding.stages if item.stage not in manifest.derivable]
     told = []
+    blanked = [stage for stage in held if manifest.abstracts and stage in unpacked.binding.blanked]
+    if blanked:
+        told.append(
+            f"the archive holds no worked examples (each is a label of gold), so the verdicts of {', '.join(blanked)} cannot be "
+            "derived again; they are taken as they stand"
+        )
+    held = [stage for stage in held if stage not in blanked]
     if held:
         what = "titles and abstracts" if not manifest.abstracts else "full texts"
         told.append(

@@ -4,17 +4,35 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
+from litcascade.errors import StoreError
 from litcascade.pipeline.archiving.choosing import Choice
-from litcascade.pipeline.archiving.masking import Mask, quoted
+from litcascade.pipeline.archiving.masking import Mask, forms, quoted
 from litcascade.store import Store
 
 PART_BYTES = 48 * 2**20
 EVIDENCE: Mapping[str, frozenset[str]] = {
-    "records": frozenset({"title", "abstract", "source"}),
+    "records": frozenset({"title", "abstract", "source", "url"}),
+    "gold_fields": frozenset({"value"}),
+    "extractions": frozenset({"value", "raw", "quote", "notes", "evidence", "near"}),
+    "criterion_answers": frozenset({"quote"}),
+    "readings": frozenset({"reason"}),
     "documents": frozenset({"title", "abstract", "sections", "content"}),
     "calls": frozenset({"request", "text", "reasoning", "logprobs"}),
     "set_aside": frozenset({"raw"}),
 }
+ASKED: Mapping[str, frozenset[str]] = {
+    "records": frozenset({"title", "abstract"}),
+    "documents": frozenset({"sections", "content"}),
+    "calls": frozenset({"request", "text"}),
+}  # evidence that a replay reads: where it was masked, a question may be another one
+DERIVED: Mapping[str, frozenset[str]] = {
+    "calls": frozenset({"refused"}),
+    "readings": frozenset({"detail"}),
+    "verdicts": frozenset({"reason"}),
+    "extractions": frozenset({"error", "because"}),
+}  # words that are derived again from one another, so that they are masked alike
 Tell = Callable[[str, int, int], None]
 
 
@@ -80,7 +98,17 @@ class TableWriter:
             done += int(written)
             tell(table, done, rows)
             yield Part(table, path, int(written))
+        if done != rows:
+            raise StoreError(f"of {rows:,} rows of the table {table} {done:,} could be written; run `litcascade archive` again")
         self._count_masked(table, columns)
+
+    def _protocols(self) -> Path:
+        """A Parquet file of (old, new) texts of the protocols that the review had."""
+        texts = [row[0] for row in self.store.rows("select distinct text from protocols where text is not null")]
+        path = self.folder / "protocols"
+        pairs = [(text, self.mask.protocol(text)) for text in texts]
+        pl.DataFrame(pairs, schema={"old": pl.String, "new": pl.String}, orient="row").write_parquet(path)
+        return path
 
     def _bounds(self, table: str, columns: Mapping[str, str]) -> list[tuple[int | None, int | None]]:
         """First and last `seq` of each part, of about `PART_BYTES` of text; a table without rows has one empty part."""
@@ -98,7 +126,11 @@ class TableWriter:
         value = f't."{name}"'
         if kind in ("VARCHAR", "JSON"):
             text = f"{value}::text" if kind == "JSON" else value  # any program reads JSON as text; not all know the type
-            value = self.mask.sql(text, evidence=name in EVIDENCE.get(table, ()))
+            of_evidence = name in EVIDENCE.get(table, ())
+            value = self.mask.sql(text, evidence=of_evidence, addresses=name not in DERIVED.get(table, ()))
+            if table == "protocols" and name == "text":
+                told = f"read_parquet({quoted(str(self._protocols()))})"
+                value = f"coalesce((select k.new from {told} k where k.old = {text}), {value})"
         if self.keymap is not None:
             value = self._rekeyed(table, name, kind, value)
         blank = self.choice.blanks(table).get(name)
@@ -123,6 +155,9 @@ class TableWriter:
             for name, kind in columns.items():
                 if kind not in ("VARCHAR", "JSON"):
                     continue
-                count = self.store.value(f'select count(*) from "{table}" where contains("{name}"::text, {quoted(secret)})')
+                found = " or ".join(f'contains("{name}"::text, {quoted(form)})' for form in dict.fromkeys(forms(secret)))
+                count = self.store.value(f'select count(*) from "{table}" where {found}')
                 if count:
-                    self.masked[f"{table}.{name}"] = f"the value of the environment variable {variable}, in {count} row(s)"
+                    what = variable if variable.startswith("(") else f"the value of the environment variable {variable}"
+                    before = f"{self.masked[where]}; " if (where := f"{table}.{name}") in self.masked else ""
+                    self.masked[where] = f"{before}{what}, in {count} row(s)"

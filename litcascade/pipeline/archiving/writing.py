@@ -3,17 +3,17 @@
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from litcascade import __version__
 from litcascade.errors import InputError
-from litcascade.pipeline.archiving.binding import archived_review, binding_of
+from litcascade.pipeline.archiving.binding import archived_review, binding_of, exemplified
 from litcascade.pipeline.archiving.choosing import BESIDE, MADE_ANEW, Asked, Choice, choose
 from litcascade.pipeline.archiving.environment import environment
-from litcascade.pipeline.archiving.files import ZipWriter, working_folder
+from litcascade.pipeline.archiving.files import ZipWriter, stays_inside, working_folder
 from litcascade.pipeline.archiving.manifest import (
     BINDING,
     ENVIRONMENT,
@@ -59,7 +59,8 @@ def archive_review(
         raise InputError(f"{path}: an archive is a .zip file; name one")
     with working_folder(path.resolve()) as folder:
         made = folder / "archive.zip"
-        manifest = _Writer(review, store, folder, choose(store, asked or Asked()), tell).write(made)
+        choice = replace(choose(store, asked or Asked()), exemplified=exemplified(review))
+        manifest = _Writer(review, store, folder, choice, tell).write(made)
         made.replace(path)
     return Archived(path, path.stat().st_size, manifest)
 
@@ -71,7 +72,7 @@ class _Writer:
         self.folder = folder
         self.choice = choice
         self.tell = tell
-        self.mask = mask_of(review)
+        self.mask = mask_of(review, [row[0] for row in store.rows("select distinct text from protocols") if row[0]])
         self.files: list[FileEntry] = []
 
     def write(self, target: Path) -> Manifest:
@@ -88,7 +89,7 @@ class _Writer:
 
     def _contents(self) -> Manifest:
         text = self.mask.protocol(self.review.text)
-        binding, notes = binding_of(self.review, self.store, text, self.mask)
+        binding, notes = binding_of(self.review, self.store, text, self.mask, self.choice.blanked)
         self._small(f"protocol/{PROTOCOL_NAME}", text)
         for name, source in _prompt_files(self.review, text, binding):
             self._small(f"protocol/{name}", source)
@@ -118,12 +119,11 @@ class _Writer:
                 if rows or table in MADE_ANEW:
                     left_out[f"table {table}"] = why
                 continue
-            written[table] = 0
+            written[table] = rows
             if not rows and table not in NEEDED:
                 continue
             for part in writer.write(table, rows, self.tell):
                 self._part(part)
-                written[table] += part.rows
         masked = {**writer.masked}
         if self.mask.protocol(self.review.text) != self.review.text:
             masked[f"protocol/{PROTOCOL_NAME}"] = "logins, keys or folders of the machine it was made on"
@@ -146,11 +146,17 @@ class _Writer:
         blank = {}
         for table in tables:
             for column in self.choice.blanks(table):
-                part = "gold" if column == "labels" else "texts" if table == "documents" else "abstracts"
+                only_gold = column == "labels" or (
+                    table == "calls" and (column != "request" or (self.choice.abstracts and self.choice.texts))
+                )
+                part = "gold" if only_gold else "texts" if table == "documents" else "abstracts"
                 reasons = [self.choice.why.get(part), *self.choice.why.values()]
                 blank[f"{table}.{column}"] = next(why for why in reasons if why)
         if "calls.request" in blank and self.choice.abstracts:
             blank["calls.request"] += " (requests of title_abstract are in)"
+        if self.choice.blanked:
+            part = "abstracts" if not self.choice.abstracts else "gold"
+            blank[f"worked examples in {BINDING} ({', '.join(self.choice.blanked)})"] = self.choice.why[part]
         return blank
 
 
@@ -160,7 +166,8 @@ def _prompt_files(review: Review, text: str, binding: Binding) -> Iterator[tuple
     named = {reader.prompt for reader in protocol.readers.values() if reader.prompt}
     named |= set(protocol.bench.prompts) if protocol.bench else set()
     home = review.folder.resolve()
-    for name in sorted(name for name in named if name.endswith(".md")):
+    files = {PurePath(name).as_posix(): name for name in sorted(named) if name.endswith(".md")}
+    for plain, name in sorted(files.items()):
         source = review.folder / name
         if not source.is_file():
             continue  # of a reader that no stage uses
@@ -168,7 +175,11 @@ def _prompt_files(review: Review, text: str, binding: Binding) -> Iterator[tuple
             raise InputError(
                 f"{name}: stands outside the review's folder; put it beside review.toml, so that an archive can hold it"
             )
-        yield Path(name).as_posix(), source.read_text(encoding="utf-8-sig")
+        if not stays_inside(plain):
+            raise InputError(
+                f"{name!r}: a prompt file with a backslash or a control sign in its name cannot be archived; name it anew"
+            )
+        yield plain, source.read_text(encoding="utf-8-sig")
 
 
 def _now() -> str:
