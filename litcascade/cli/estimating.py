@@ -87,7 +87,10 @@ def replicas_table(told: Told, prices: Prices) -> Table:
                 f"{row.foretold.again:,.0f}",
             ]
         )  # fmt: skip
-    notes = [*told.notes, "ranges: from the 2.5th to the 97.5th percentile of 3 to 20 plays, each on measured durations drawn anew"]
+    notes = [
+        *told.notes,
+        "ranges: from the 2.5th to the 97.5th percentile of 3 to 20 plays, each on measured durations drawn anew",
+    ]
     return Table("Played through on more replicas", header, rows, notes)
 
 

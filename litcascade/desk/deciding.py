@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from litcascade.corpora.labels import Choice, FieldLabel, PairWord, read_value
+from litcascade.desk.differing import is_the_arbiters
 from litcascade.desk.harmonising import decide_item
-from litcascade.desk.keys import split
-from litcascade.desk.queues import Queue, Rules
+from litcascade.desk.keys import split, whole_number
+from litcascade.desk.lateness import last_cause, last_pair, last_values, refuse_late
+from litcascade.desk.queues import Queue, Rules, readers_at
 from litcascade.desk.schema_edits import decide_proposal
 from litcascade.desk.users import User
+from litcascade.desk.values import seen_of
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import record_words
 from litcascade.pipeline.errors_found import record_causes
@@ -19,7 +22,7 @@ from litcascade.pipeline.judging.labels import record_labels
 from litcascade.pipeline.opinions import Purpose, record_opinion, settle_agreed, withdraw, withdraw_reading
 from litcascade.pipeline.rationales import record_rationales
 from litcascade.pipeline.review import Review
-from litcascade.schemas import FieldSpec
+from litcascade.schemas import SCREENING, FieldSpec
 from litcascade.schemas.fields import check_value
 from litcascade.store import Store
 
@@ -44,7 +47,8 @@ class Done:
 class Decider:
     """Stores what people decide on one review."""
 
-    def __init__(self, review: Review, store: Store, rules: Rules) -> None:
+    def __init__(self, review: Review, store: Store, rules: Rules, users: Sequence[User] = ()) -> None:
+        self._arbiters = {user.name.casefold() for user in users if user.role == "arbiter"}
         self.review = review
         self.store = store
         self.rules = rules
@@ -82,11 +86,18 @@ class Decider:
                     withdraw(self.store, kind, [seq], user.name)
 
     def _rests_on(self, rows: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """The joint decisions that rest on opinions among these rows: they fall with them."""
+        """The joint decisions that rest on opinions among these rows: they fall with them.
+
+        Only those under the same criteria where the opinion was the newest of its person.
+        """
         seqs = [seq for kind, seq in rows if kind == "opinions"]
         joint = self.store.rows(
             "select a.seq from adjudications a join opinions o using (stage, record_id) where o.seq < a.seq "
-            "and o.seq in (select unnest(?::bigint[])) and purpose = 'double' and contains(a.who, ' + ')",
+            "and o.seq in (select unnest(?::bigint[])) and purpose = 'double' and a.criteria_hash = o.criteria_hash "
+            "and contains(a.who, ' + ') and list_contains(string_split(lower(a.who), ' + '), lower(o.who)) and not exists ("
+            "select 1 from opinions n left join withdrawn w on w.of_seq = n.seq where n.stage = o.stage "
+            "and n.record_id = o.record_id and lower(n.who) = lower(o.who) and n.purpose = 'double' "
+            "and n.criteria_hash = o.criteria_hash and n.seq > o.seq and n.seq < a.seq and coalesce(w.seq > a.seq, true))",
             [seqs],
         )
         return [("adjudications", int(row[0])) for row in joint]
@@ -108,7 +119,7 @@ class Decider:
         return tuple((kind, int(seq)) for kind, seq in rows)
 
     def _record(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
-        stage, record_id = split(key)
+        stage, record_id = self._at_stage(key)
         word = form.get("decision", "")
         if word not in WORDS:
             raise InputError("choose include, exclude or unsure; nothing was stored")
@@ -119,6 +130,14 @@ class Decider:
         words, settled = self._heard(queue, choice, user, form)
         self._rationale(choice, form)
         return words + self._left_the_stage(stage, record_id), settled
+
+    def _at_stage(self, key: str) -> tuple[str, str]:
+        """(Screening stage of this review, record) of a key; another stage is an `InputError`."""
+        named, record_id = split(key)
+        stages = [name for name, _ in self.review.protocol.stages.items() if name in SCREENING]
+        if named not in stages:
+            raise InputError(f"'{named[:40]}' is no screening stage of this review; nothing was stored")
+        return stages[stages.index(named)], record_id
 
     def _left_the_stage(self, stage: str, record_id: str) -> str:
         """What to know where a record left the stage while somebody read it; blank where it did not."""
@@ -132,13 +151,7 @@ class Decider:
 
     def _heard(self, queue: Queue, choice: Choice, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
         said = f"{'unsure' if choice.unsure else choice.decision}{f' ({choice.criterion})' if choice.criterion else ''}"
-        purpose: Purpose | None = None
-        if queue.name == "again":
-            purpose = "again"
-        elif self._came_late(choice, user, form):
-            purpose = "late"
-        elif self.rules.two(choice.stage) and queue.name not in ("people", "panel"):
-            purpose = "double"
+        purpose = self._purpose(queue, choice, user, form)
         if purpose is None:
             record_choices(self.review, self.store, [choice], user.name, WHERE)
             return f"Stored: {said} for {choice.record_id}.", not choice.unsure
@@ -148,18 +161,45 @@ class Decider:
                 f"Someone else decided on {choice.record_id} while you read. Yours ({said}) is kept beside theirs; where the two "
                 "differ the arbiter has it now.", True
             )  # fmt: skip
+        if purpose == "beside":
+            return f"Stored beside what stands: {said} for {choice.record_id}. An arbiter decides where people differ.", False
         if purpose == "again":
             return f"Stored as a second reading: {said} for {choice.record_id}.", False
         agreed = settle_agreed(self.review, self.store, choice.stage, choice.record_id, WHERE)
         return f"Stored: {said} for {choice.record_id}{'; both agree, so it is settled' if agreed else ''}.", bool(agreed)
 
+    def _purpose(self, queue: Queue, choice: Choice, user: User, form: Mapping[str, str]) -> Purpose | None:
+        """What a word is kept as: an opinion of this purpose, or (None) a decision or a reading of the panel."""
+        if queue.name == "panel":
+            if user.name.casefold() not in readers_at(self.review, choice.stage):
+                raise InputError(f"you are no reader of the panel at {choice.stage}; nothing was stored")
+            return None
+        if queue.name == "again":
+            return "again"
+        if self._came_late(choice, user, form):
+            return "late"
+        if queue.name == "people":
+            return None
+        if user.role != "arbiter" and self._is_the_arbiters(choice.stage, choice.record_id):
+            return "beside"
+        return "double" if self.rules.two(choice.stage) else None
+
+    def _is_the_arbiters(self, stage: str, record_id: str) -> bool:
+        """Whether an arbiter's decision stands on a record, or it waits for one."""
+        two = self.rules.two(stage)
+        by = self.store.value(f"select decided_by from {stage} where record_id = ?", [record_id])
+        if by not in (None, "model") and (str(by).casefold() in self._arbiters or (two and " + " not in str(by))):
+            return True
+        return is_the_arbiters(self.store, stage, self.review.protocol.criteria_hash(stage), record_id, two=two)
+
     def _came_late(self, choice: Choice, user: User, form: Mapping[str, str]) -> bool:
         """Whether someone else settled the record after this person's page was made."""
-        seen = form.get("version", "")
+        seen = whole_number(form.get("version", ""))
         now = self.version(choice.stage, choice.record_id)
-        if not seen.isdigit() or int(seen) >= now:
+        if seen is None or seen >= now:
             return False
-        return bool(self.store.value("select who from adjudications where seq = ?", [now]) != user.name)
+        who = self.store.value("select who from adjudications where seq = ?", [now])
+        return str(who or "").casefold() != user.name.casefold()
 
     def _rationale(self, choice: Choice, form: Mapping[str, str]) -> None:
         quote, reasoning = form.get("quote", "").strip(), form.get("reasoning", "").strip()
@@ -173,6 +213,7 @@ class Decider:
 
     def _values(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
         record_id, _ = split(key)
+        refuse_late(last_values(self.store, record_id), user, form)
         given = [label for spec in self.review.protocol.fields if (label := self._value(spec, record_id, form)) is not None]
         if not given:
             raise InputError("no value was confirmed or changed; tick one at least")
@@ -187,13 +228,16 @@ class Decider:
 
     def _value(self, spec: FieldSpec, record_id: str, form: Mapping[str, str]) -> FieldLabel | None:
         action = form.get(f"do:{spec.name}", "leave")
-        if action == "confirm":
-            row = self.store.rows("select value from extracted where record_id = ? and field = ?", [record_id, spec.name])
-            if not row or row[0][0] is None:
-                raise InputError(f"field '{spec.name}' has no value that could be confirmed; give one")
-            return FieldLabel(record_id, spec.name, json.loads(row[0][0]))
-        if action not in ("change", "none"):
+        if action not in ("confirm", "change", "none"):
             return None
+        row = self.store.rows("select value from extracted where record_id = ? and field = ?", [record_id, spec.name])
+        stored = row[0][0] if row else None
+        if form.get(f"seen:{spec.name}", seen_of(stored)) != seen_of(stored):
+            raise InputError(f"the value of '{spec.name}' changed while you read; look at it again and decide again")
+        if action == "confirm":
+            if stored is None:
+                raise InputError(f"field '{spec.name}' has no value that could be confirmed; give one")
+            return FieldLabel(record_id, spec.name, json.loads(stored))
         cell = form.get(f"value:{spec.name}", "") if action == "change" else ""
         if action == "change" and not cell.strip():
             raise InputError(f"field '{spec.name}' is to be changed but its value is blank; choose 'not reported' for none")
@@ -219,6 +263,7 @@ class Decider:
         word = form.get("decision", "")
         if word not in ("same", "different", "same study", "unsure"):
             raise InputError("choose same, different, same study or unsure")
+        refuse_late(last_pair(self.store, first, second), user, form)
         record_words(self.store, [PairWord(first, second, word, user.name, form.get("note", "").strip() or None)], None, WHERE)
         return f"Stored: {word} for {first} and {second}; it counts once duplicates are found anew (first page).", True
 
@@ -229,7 +274,8 @@ class Decider:
         return decide_proposal(self.store, key, user, form), True
 
     def _cause(self, queue: Queue, key: str, user: User, form: Mapping[str, str]) -> tuple[str, bool]:
-        stage, record_id = split(key)
+        stage, record_id = self._at_stage(key)
+        refuse_late(last_cause(self.store, stage, record_id), user, form)
         cause = " ".join((form.get("cause") or form.get("decision") or "").split())
         if not cause or len(cause) > 200:
             raise InputError("name the cause in 1 to 200 characters")

@@ -3,9 +3,11 @@
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from litcascade.desk.deciding import Decider, Done
 from litcascade.desk.heads import Heads
+from litcascade.desk.keys import split
 from litcascade.desk.progress import Agreed, Pace, agreements, paces, with_themselves
 from litcascade.desk.queues import QUEUES, Queue, Queues, Rules, Waiting, may_see, queue_named
 from litcascade.desk.running import RunBeside
@@ -65,12 +67,12 @@ class Desk:
         self.queues = Queues(review, store, rules, users)
         self.heads = Heads(self.queues)
         self.screens = Screens(review, store, rules)
-        self.decider = Decider(review, store, rules)
+        self.decider = Decider(review, store, rules, users)
         self.run = RunBeside(review, store, self._ran)
         self.words_on_pairs = bool(store.value(PAIRS_UNHEARD))
         self._stale = False
         self._undo: dict[str, deque[_Action]] = {}
-        self._forms: OrderedDict[str, str] = OrderedDict()
+        self._forms: OrderedDict[tuple[str, str, str, str], str] = OrderedDict()
 
     def home(self, user: User) -> list[tuple[Queue, int]]:
         """The queues that this person sees, with how many items wait in each."""
@@ -81,13 +83,15 @@ class Desk:
         """The item with this key, or the next one."""
         self._refresh()
         queue = self._queue(name, session.user)
+        named = key is not None
         if key is None:
             key = self.next_key(name, session)
-        else:
-            self.heads.open(key, session.user)
         screen = None
         if key is not None:
+            self._require_read(queue, key, session.user)
             screen = self.screens.screen(queue, key, session.user, self.heads.why(name, session.user, key))
+            if named:
+                self.heads.open(key, session.user)
         return View(queue, self.heads.left(name, session.user), screen)
 
     def next_key(self, name: str, session: Session) -> str | None:
@@ -104,13 +108,17 @@ class Desk:
     def decide(self, name: str, key: str, form: Mapping[str, str], session: Session) -> str:
         """Store a filled-in form (once, however often it is sent) and say what it came to."""
         queue = self._queue(name, session.user)
-        sent = form.get("form", "")
-        if sent and sent in self._forms:
+        fields = "\x1e".join(f"{one}\x1f{value}" for one, value in sorted(form.items()) if one != "csrf")
+        sent = (session.user.name, name, key, sha256(fields.encode(errors="surrogatepass")).hexdigest())
+        session.stored = False
+        if form.get("form") and sent in self._forms:
             return f"{self._forms[sent]} (It was sent twice and is stored once.)"
         if form.get("decision") == "skip":
             session.skipped[key] = None
             return "Skipped; it comes again at the end."
+        self._require_read(queue, key, session.user)
         done = self.decider.decide(queue, key, session.user, form)
+        session.stored = True
         self._forms[sent] = done.words
         if len(self._forms) > FORMS:
             self._forms.popitem(last=False)
@@ -131,13 +139,17 @@ class Desk:
         action = actions.pop()
         self.decider.undo(action.done.rows, session.user)
         self._after_undo(action.key, session)
+        session.stored = False
         self.words_on_pairs = self.words_on_pairs or action.queue == "duplicates"
         return f"Taken back: {action.done.words}", action.queue, action.key
 
     def take_back(self, kind: str, seq: int, key: str, session: Session) -> str:
         """Take back one's own row from the history of a record."""
+        if not session.user.decides:
+            raise InputError("you came in as a viewer; only who decides takes decisions back")
         self.decider.undo([(kind, seq)], session.user)
         self._after_undo(key, session)
+        session.stored = False
         return "Taken back; it stays in the history and counts no more."
 
     def standing(self, user: User) -> Standing:
@@ -191,7 +203,14 @@ class Desk:
 
     def _after_undo(self, key: str, session: Session) -> None:
         session.skipped.pop(key, None)
+        for sent in [one for one in self._forms if one[0] == session.user.name and one[2] == key]:
+            del self._forms[sent]
         self.heads.forget()
+
+    def _require_read(self, queue: Queue, key: str, user: User) -> None:
+        """Refuse what would spoil a blind reading: causes show the gold label and what the models say."""
+        if queue.screen == "cause" and self.queues.reads_blind(*split(key), user):
+            raise InputError("this record waits for a blind reading, which its gold label would spoil; name the cause afterwards")
 
     def _ran(self) -> None:
         self._stale = True  # told by the run's thread; the desk's own thread acts on it

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from litcascade.desk.history import Event, minute
-from litcascade.desk.keys import split
+from litcascade.desk.keys import split, whole_number
 from litcascade.desk.marking import quote_spans
 from litcascade.desk.showing import Shown, pieces_of
 from litcascade.desk.users import User
@@ -173,9 +173,9 @@ def _history(store: Store, first: Mapping[str, Any], user: User) -> tuple[list[E
 
 
 def _refuse_late(store: Store, first: Mapping[str, Any], user: User, form: Mapping[str, str]) -> None:
-    seen = form.get("version", "")
+    seen = whole_number(form.get("version", ""))
     events, newest = _history(store, first, user)
-    if seen.isdigit() and newest > int(seen):
+    if seen is not None and newest > seen:
         last = next(event for event in events if event.seq == newest)
         if not last.own:
             raise InputError(f"{last.who} decided on it while you read ({last.words}); look at the history and decide again")

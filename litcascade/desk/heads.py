@@ -35,7 +35,7 @@ class Heads:
         return self._head(queue, user).left
 
     def next(self, queue: str, user: User, skipped: dict[str, None]) -> Waiting | None:
-        """The worst item that nobody else has open, leased to this person; what they skipped comes last, oldest first."""
+        """The worst item that nobody else has open, leased to who decides; what they skipped comes last, oldest first."""
         for again in (False, True):
             head = self._head(queue, user, anew=again)
             free = [item for item in head.items if not self._held(item.key, user)]
@@ -57,8 +57,8 @@ class Heads:
         return next((item.why for item in head.items if item.key == key), None) if head else None
 
     def open(self, key: str, user: User) -> None:
-        """Lease an item that a person opened by its address."""
-        if not self._held(key, user):
+        """Lease an item that a person who decides opened by its address."""
+        if user.decides and not self._held(key, user):
             self._leases[key] = (user.name, self._clock() + LEASE)
 
     def drop(self, key: str, user: User | None = None) -> None:
@@ -93,5 +93,6 @@ class Heads:
         return name != user.name and self._clock() < ends
 
     def _lease(self, item: Waiting, user: User) -> Waiting:
-        self._leases[item.key] = (user.name, self._clock() + LEASE)
+        if user.decides:
+            self._leases[item.key] = (user.name, self._clock() + LEASE)
         return item

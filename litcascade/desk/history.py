@@ -21,26 +21,27 @@ class Event:
 
 _SQL = """
 with taken as (select of_seq, any_value(who) as by_whom from withdrawn group by 1)
-select at_time, who, words, note, kind, seq, taken.of_seq is not null as taken, word from (
+select at_time, who, words, note, kind, seq, taken.of_seq is not null as taken, word, criteria from (
     select coalesce(decision, 'unsure') as word, at_time, who,
         concat_ws(' ', coalesce(decision, case when unsure then 'unsure' end), criterion) as words, note,
-        'adjudications' as kind, seq from adjudications where stage = $stage and record_id = $record
+        'adjudications' as kind, seq, criteria_hash as criteria from adjudications where stage = $stage and record_id = $record
     union all
     select coalesce(decision, 'unsure'), at_time, who,
-        concat_ws(' ', 'as a reader:', coalesce(decision, 'unsure'), criterion), note, 'person_readings', seq
+        concat_ws(' ', 'as a reader:', coalesce(decision, 'unsure'), criterion), note, 'person_readings', seq, criteria_hash
         from person_readings where stage = $stage and record_id = $record
     union all
     select coalesce(decision, 'unsure'), at_time, who,
-        concat_ws(' ', case purpose when 'again' then 'read again:' when 'late' then 'beside it:'
-        else 'blind:' end, coalesce(decision, 'unsure'), criterion), note, 'opinions', seq
+        concat_ws(' ', case purpose when 'again' then 'read again:' when 'late' then 'beside it:' when 'beside' then 'beside it:'
+        else 'blind:' end, coalesce(decision, 'unsure'), criterion), note, 'opinions', seq, criteria_hash
         from opinions where stage = $stage and record_id = $record
     union all
-    select null, at_time, who, concat_ws(' ', 'rationale:', reasoning), quote, 'rationales', seq
+    select null, at_time, who, concat_ws(' ', 'rationale:', reasoning), quote, 'rationales', seq, null
         from rationales where stage = $stage and record_id = $record
     union all
-    select null, at_time, who, 'cause: ' || cause, null, 'causes', seq from causes where stage = $stage and record_id = $record
+    select null, at_time, who, 'cause: ' || cause, null, 'causes', seq, null
+        from causes where stage = $stage and record_id = $record
     union all
-    select null, r.at_time, 'an amendment', 'queued again: ' || r.reason, null, 'requeued', r.seq
+    select null, r.at_time, 'an amendment', 'queued again: ' || r.reason, null, 'requeued', r.seq, null
         from requeued r join adjudications a using (adjudication_id) where a.stage = $stage and a.record_id = $record
 ) left join taken on taken.of_seq = seq order by seq
 """
@@ -59,15 +60,15 @@ class History:
         return [event for event in self.events if event.own or not hidden]
 
 
-def history_of(store: Store, stage: str, record_id: str, me: str) -> History:
-    """All that people did to a record at a stage, oldest first, as `me` sees it."""
+def history_of(store: Store, stage: str, record_id: str, me: str, criteria: str | None = None) -> History:
+    """All that people did to a record at a stage, oldest first, as `me` sees it; `mine` is of these `criteria`."""
     events = []
     mine, version = None, 0
-    for at, who, words, note, kind, seq, taken, word in store.rows(_SQL, {"stage": stage, "record": record_id}):
+    for at, who, words, note, kind, seq, taken, word, version_of in store.rows(_SQL, {"stage": stage, "record": record_id}):
         own = me.casefold() in [name.casefold() for name in str(who or "").split(" + ")]
         told = f"{words}{f' · “{note}”' if note else ''}{' (taken back)' if taken else ''}"
         events.append(Event(minute(at), who or "nobody", told, kind, int(seq), own and not taken and kind != "requeued", own))
-        if own and not taken and word:
+        if own and not taken and word and (criteria is None or version_of == criteria):
             mine = str(word)
         if kind == "adjudications" and not taken:
             version = int(seq)

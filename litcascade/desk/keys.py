@@ -12,3 +12,8 @@ def split(key: str) -> tuple[str, str]:
     """(First, second) part of a key; the second is empty where there is one alone."""
     first, _, second = key.partition(SEPARATOR)
     return first, second
+
+
+def whole_number(word: str) -> int | None:
+    """The number that a form or an address names; None where it names none."""
+    return int(word) if word.isdecimal() and len(word) <= 18 else None

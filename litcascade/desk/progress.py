@@ -52,8 +52,9 @@ def paces(store: Store, today: datetime | None = None) -> list[Pace]:
         "union all select who, at_time, seq from mapping_decisions union all select who, at_time, seq from proposal_words"
     )
     rows = store.rows(
-        "select who, count(*) filter (at_time >= $start), count(*), list(epoch(at_time) order by seq) "
-        f"from ({every}) where who is not null and seq not in (select of_seq from withdrawn) group by who order by who",
+        "select any_value(who), count(*) filter (at_time >= $start), count(*), list(epoch(at_time) order by seq) "
+        f"from ({every}) where who is not null "
+        "and seq not in (select of_seq from withdrawn) group by lower(who) order by lower(who)",
         {"start": start},
     )
     return [Pace(who, day, total, between(times)) for who, day, total, times in rows]
@@ -66,11 +67,20 @@ def between(times: Sequence[float]) -> float | None:
 
 
 def agreements(store: Store) -> list[Agreed]:
-    """Agreement of each two people who read the same records blind, over the stages together."""
+    """Agreement of each two people who read the same records blind, over the stages together.
+
+    Each person's first opinion counts: later ones, and those taken back once another had spoken, may know the other's.
+    """
     rows = store.rows(
-        f"select stage || ' ' || record_id, who, decision from ({SPOKEN}) "
-        "where purpose in ('double', 'late') and decision is not null "
-        "qualify row_number() over (partition by stage, record_id, who order by seq desc) = 1"
+        "with said as (select stage || ' ' || record_id || ' ' || coalesce(criteria_hash, '') as item, who, decision, seq from ("
+        "select stage, record_id, criteria_hash, who, decision, seq from person_readings union all "
+        "select stage, record_id, criteria_hash, who, decision, seq from opinions where purpose in ('double', 'late'))), "
+        "taken as (select of_seq, min(seq) as at_seq from withdrawn group by 1), heard as (select s.* from said s "
+        "left join taken on taken.of_seq = s.seq where at_seq is null or exists (select 1 from said o "
+        "where o.item = s.item and lower(o.who) <> lower(s.who) and o.seq < at_seq)), firsts as (select * from heard "
+        "qualify row_number() over (partition by item, lower(who) order by seq) = 1) "
+        "select item, first_value(who) over (partition by lower(who) order by seq), decision from firsts "
+        "where decision is not null"
     )
     if len({row[1] for row in rows}) < 2:
         return []
@@ -91,12 +101,12 @@ def with_themselves(store: Store) -> list[Agreed]:
     """How many of the records that people read again they decided as before, by person."""
     rows = store.rows(
         f"with said as ({SPOKEN}), again as (select * from said where purpose = 'again' and decision is not null "
-        "qualify row_number() over (partition by stage, record_id, who order by seq desc) = 1) "
-        "select again.who, count(*), count(*) filter (again.decision = first.decision) from again join ("
+        "qualify row_number() over (partition by stage, record_id, lower(who) order by seq desc) = 1) "
+        "select any_value(again.who), count(*), count(*) filter (again.decision = first.decision) from again join ("
         "select * from said where purpose <> 'again' and decision is not null "
-        "qualify row_number() over (partition by stage, record_id, who order by seq desc) = 1) first "
-        "on first.stage = again.stage and first.record_id = again.record_id and first.who = again.who "
-        "group by again.who order by 1"
+        "qualify row_number() over (partition by stage, record_id, lower(who) order by seq desc) = 1) first "
+        "on first.stage = again.stage and first.record_id = again.record_id and lower(first.who) = lower(again.who) "
+        "group by lower(again.who) order by 1"
     )
     return [Agreed(who, n, f"{same / n:.0%}", "") for who, n, same in rows]
 

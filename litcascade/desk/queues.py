@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from litcascade.desk import harmonising, schema_edits
+from litcascade.desk.differing import TAKEN, differing
 from litcascade.desk.keys import SEPARATOR
 from litcascade.desk.users import User
 from litcascade.errors import InputError
@@ -24,7 +25,6 @@ BY_REASON = {
     ReferCode.UNCLEAR: 0.5, ReferCode.STEERING: 0.4, ReferCode.IDENTITY: 0.4,
 }  # fmt: skip
 AGAIN_SHARE = 10  # every so many-th of one's decisions is put to the same person again
-TAKEN = "seq in (select of_seq from withdrawn)"
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,12 @@ def may_see(queue: Queue, user: User) -> bool:
     return user.role == "arbiter" or not queue.arbiter
 
 
+def readers_at(review: Review, stage: str) -> set[str]:
+    """The people who are readers of a stage's panel, in small letters."""
+    spec = dict(review.protocol.stages.items())[stage]  # type: ignore[index]
+    return {name.casefold() for name in spec.readers if review.protocol.readers[name].person}
+
+
 class Queues:
     """The queues of one review, as each person sees them."""
 
@@ -146,7 +152,7 @@ class Queues:
 
     def personal(self, name: str) -> bool:
         """Whether a queue differs from person to person."""
-        return self.rules.anywhere or name in ("panel", "people", "again", "duplicates", "calibration")
+        return self.rules.anywhere or name in ("panel", "people", "again", "duplicates", "calibration", "causes")
 
     def count(self, name: str, user: User) -> int:
         """How many items wait in a queue for this person."""
@@ -186,7 +192,7 @@ class Queues:
             mine = (
                 " and s.record_id not in (select record_id from opinions where stage = '{stage}' and purpose = 'double' "
                 f"and criteria_hash = $criteria_{{stage}} and not {TAKEN} group by record_id "
-                "having bool_or(who = $me) or count(distinct who) > 1)"
+                "having bool_or(lower(who) = lower($me)) or count(distinct lower(who)) > 1)"
             )
         return (
             "select '{stage}' as key_one, s.record_id as key_two, title, concat_ws(': ', coalesce(code, state), reason) as why, "
@@ -195,7 +201,7 @@ class Queues:
 
     def _referred(self, stage: str, _: User) -> str:
         apart = [ReferCode.CONFIRM.value, ReferCode.PANEL.value]
-        if self._readers_at(stage) & self._names:
+        if readers_at(self.review, stage) & self._names:
             apart.append(ReferCode.AWAITING.value)
         listed = ", ".join(f"'{code}'" for code in apart)
         return self._waiting(f"state in ('referred', 'not retrieved') and coalesce(code, '') not in ({listed})", stage)
@@ -220,12 +226,8 @@ class Queues:
             .replace("concat_ws(': ', coalesce(code, state), reason)", "'drawn for the audit'")
         )
 
-    def _readers_at(self, stage: str) -> set[str]:
-        spec = dict(self.review.protocol.stages.items())[stage]  # type: ignore[index]
-        return {name.casefold() for name in spec.readers if self.review.protocol.readers[name].person}
-
     def _panel(self, stage: str, user: User) -> str | None:
-        if user.name.casefold() not in self._readers_at(stage):
+        if user.name.casefold() not in readers_at(self.review, stage):
             return None
         return (
             "select '{stage}' as key_one, s.record_id as key_two, title, 'waits for you as a reader' as why, "
@@ -238,22 +240,11 @@ class Queues:
             "qualify row_number() over (partition by record_id order by seq desc) = 1) where decision is not null)"
         )
 
-    def _people(self, _: str, __: User) -> str:
+    def _people(self, stage: str, _: User) -> str:
         return (
-            "with said as ("
-            "select record_id, who || case when purpose = 'again' then ' (again)' else '' end as who, decision, unsure, seq, "
-            "true as open from opinions where stage = '{stage}' and criteria_hash = $criteria_{stage} "
-            f"and not {TAKEN} union all "
-            "select record_id, who, decision, false, seq, true from person_readings where stage = '{stage}' "
-            f"and criteria_hash = $criteria_{{stage}} and decision is not null and not {TAKEN} union all "
-            f"select record_id, who, decision, unsure, seq, false from adjudications where stage = '{{stage}}' and not {TAKEN}"
-            "), newest as (select * from said qualify row_number() over (partition by record_id, who order by seq desc) = 1), "
-            "torn as (select record_id, string_agg(who || ': ' || coalesce(decision, 'unsure'), ', ' order by who) as words "
-            "from newest group by record_id having count(*) > 1 and (count(distinct decision) > 1 or bool_or(unsure)) "
-            "and max(seq) filter (open) > coalesce(max(seq) filter (not open), 0)) "
-            "select '{stage}' as key_one, torn.record_id as key_two, title, words as why, "
-            f"{_loss('s')} as loss, records.seq as tie from torn join records using (record_id) "
-            "join {stage} s on s.record_id = torn.record_id"
+            f"select '{{stage}}' as key_one, differ.record_id as key_two, title, words as why, {_loss('s')} as loss, "
+            f"records.seq as tie from ({differing(stage, two=self.rules.two(stage))}) differ join records using (record_id) "
+            "join {stage} s on s.record_id = differ.record_id"
         )
 
     def _again(self, _: str, user: User) -> str | None:
@@ -265,14 +256,32 @@ class Queues:
             "select record_id, at_time, seq, who, decision from adjudications where stage = '{stage}' "
             f"and criteria_hash = $criteria_{{stage}} and not {TAKEN} union all "
             "select record_id, at_time, seq, who, decision from opinions where stage = '{stage}' and purpose = 'double' "
-            f"and criteria_hash = $criteria_{{stage}} and not {TAKEN}) where who = $me and decision is not null "
+            f"and criteria_hash = $criteria_{{stage}} and not {TAKEN}) where lower(who) = lower($me) and decision is not null "
             "qualify row_number() over (partition by record_id order by seq desc) = 1) mine join records using (record_id) "
             "where at_time <= now() - to_microseconds(($days * 86400000000)::bigint) "
             f"and hash(mine.record_id || $me) % {AGAIN_SHARE} = 0 and mine.record_id not in (select record_id from opinions "
-            f"where stage = '{{stage}}' and purpose = 'again' and who = $me and not {TAKEN})"
+            f"where stage = '{{stage}}' and purpose = 'again' and lower(who) = lower($me) and not {TAKEN})"
         )
 
-    def _causes(self, _: str, __: User) -> str:
+    def reads_blind(self, stage: str, record_id: str, user: User) -> bool:
+        """Whether a record waits for a blind reading that its gold label or the models' verdict would spoil."""
+        if stage not in self.stages:
+            return False
+        sql = f"select count(*) from ({self._blind(stage, user)}) where record_id = $record".replace("{stage}", stage)
+        given = {"me": user.name, "record": record_id, f"criteria_{stage}": self.review.protocol.criteria_hash(stage)}
+        return bool(self.store.rows(sql, {name: value for name, value in given.items() if f"${name}" in sql})[0][0])
+
+    def _blind(self, stage: str, user: User) -> str:
+        """Records of a stage that wait for a blind reading: of two people, of the audit, or of this reader of the panel."""
+        waits = "state <> 'excluded' or " if self.rules.two(stage) else ""
+        sql = (
+            f"select record_id from {{stage}} where coalesce(decided_by, 'model') = 'model' and ({waits}record_id in ("
+            "select record_id from audits join current_stages using (stage, fingerprint) where audits.stage = '{stage}'))"
+        )
+        panel = self._panel(stage, user)
+        return f"{sql} union all select key_two from ({panel})" if panel else sql
+
+    def _causes(self, stage: str, user: User) -> str:
         missed = "g.decision = 'include' and m.state = 'excluded'"
         extra = "g.decision = 'exclude' and m.state in ('included', 'referred')"
         return (
@@ -282,7 +291,8 @@ class Queues:
             f"from (select * from current_gold where stage = '{{stage}}') g join ({model_states('{stage}')}) m using (record_id) "
             "join records on records.record_id = g.record_id "
             f"where (({missed}) or ({extra})) and g.record_id not in "
-            "(select record_id from current_causes where stage = '{stage}')"
+            "(select record_id from current_causes where stage = '{stage}') "
+            f"and g.record_id not in ({self._blind(stage, user)})"
         )
 
     def _extraction(self, _: User) -> Query | None:
@@ -307,15 +317,16 @@ class Queues:
             "select first_id as key_one, second_id as key_two, a.title as title, coalesce(why, rule) as why, "
             "coalesce(least(score, 1.0), 0.5) as loss, p.seq as tie from current_pairs p "
             "join records a on a.record_id = first_id join records b on b.record_id = second_id "
-            "where verdict = 'unsure' and (who = 'rules' or (who <> $me and $arbiter))",
+            "where verdict = 'unsure' and (who = 'rules' or (lower(who) <> lower($me) and $arbiter))",
             {"me": user.name, "arbiter": user.role == "arbiter"},
         )
 
     def _calibration(self, user: User) -> Query:
         return Query(
             "with newest as (select item_id, who, label from judge_labels "
-            f"where not {TAKEN} qualify row_number() over (partition by item_id, who order by seq desc) = 1), "
-            "said as (select item_id, bool_or(who = $me) as mine, count(*) as people, count(distinct label) as answers "
+            f"where not {TAKEN} qualify row_number() over (partition by item_id, lower(who) order by seq desc) = 1), "
+            "said as (select item_id, bool_or(lower(who) = lower($me)) as mine, count(*) as people, "
+            "count(distinct label) as answers "
             "from newest group by 1), drawn as ("
             "select * from judge_samples qualify row_number() over (partition by item_id order by seq desc) = 1) "
             "select d.item_id as key_one, '' as key_two, d.item as title, d.judge || ': ' || d.field as why, "

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from litcascade.desk.history import Event, minute
+from litcascade.desk.keys import whole_number
 from litcascade.desk.users import User
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review
@@ -101,13 +102,13 @@ def decide_proposal(store: Store, key: str, user: User, form: Mapping[str, str])
 
 
 def _refuse_late(store: Store, key: str, user: User, form: Mapping[str, str]) -> None:
-    seen = form.get("version", "")
+    seen = whole_number(form.get("version", ""))
     rows = store.rows(
         f"select seq, who, decision from proposal_words where run_id = ({NEWEST}) and proposal_id = ? "
         "and seq not in (select of_seq from withdrawn) order by seq desc limit 1",
         [key],
     )
-    if rows and seen.isdigit() and rows[0][0] > int(seen) and rows[0][1] != user.name:
+    if rows and seen is not None and rows[0][0] > seen and rows[0][1].casefold() != user.name.casefold():
         raise InputError(f"{rows[0][1]} decided on it while you read ({rows[0][2]}); look at the history and decide again")
 
 

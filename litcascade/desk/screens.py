@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from litcascade.desk.harmonising import HarmoniseScreen, harmonise_screen
 from litcascade.desk.history import Event, history_of
 from litcascade.desk.keys import split
+from litcascade.desk.lateness import last_cause, last_pair
 from litcascade.desk.marking import quote_spans
 from litcascade.desk.queues import Queue, Rules
 from litcascade.desk.schema_edits import SchemaScreen, schema_screen
@@ -75,6 +76,7 @@ class ExtractionScreen:
     whole: bool
     why: str
     history: list[Event]
+    version: int
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class PairScreen:
     key: str
     why: str
     rows: list[tuple[str, str, str, bool]]
+    version: int
 
 
 Screen = RecordScreen | ExtractionScreen | LabelScreen | PairScreen | HarmoniseScreen | SchemaScreen
@@ -140,10 +143,11 @@ class Screens:
         code, score = self._verdict(stage, record_id)
         if why is None:
             why = self._waits(stage, record_id)
-        past = history_of(self.store, stage, record_id, user.name)
+        past = history_of(self.store, stage, record_id, user.name, self.review.protocol.criteria_hash(stage))
         mine = past.mine
         again = queue.name == "again"
-        hidden = (
+        cause = queue.screen == "cause"
+        hidden = not cause and (
             (queue.blind or self.rules.two(stage)) and (mine is None or again) and not (queue.arbiter and user.role == "arbiter")
         )
         said = [] if hidden else self._said(stage, record_id)
@@ -151,7 +155,7 @@ class Screens:
         document = load_documents(self.store, [record_id]).get(record_id) if stage in NEEDS_TEXT else None
         spec = self.review.protocol.review
         shown = "" if hidden and queue.blind else code if hidden else why
-        if queue.screen == "cause":
+        if cause:
             shown = self._error(stage, record_id)
         elif queue.name == "people":
             shown = "people differ on it, or one is unsure; the history says who"
@@ -161,9 +165,9 @@ class Screens:
             question=spec.question, notes=spec.notes,
             criteria=[(one.id, one.kind, one.text, one.notes) for one in self.review.protocol.criteria_for(stage)],
             said=said, hidden=hidden, history=past.shown(hidden=hidden),
-            version=past.version, mine=None if again else mine,
+            version=last_cause(self.store, stage, record_id).seq if cause else past.version, mine=None if again else mine,
             document=pieces_of(document, quote_spans(document.text(), quotes) if document else [], self._terms),
-            document_note=note_of(document, stage), causes=CAUSES if queue.screen == "cause" else (),
+            document_note=note_of(document, stage), causes=CAUSES if cause else (),
         )  # fmt: skip
 
     def _verdict(self, stage: str, record_id: str) -> tuple[str, float | None]:
@@ -220,11 +224,12 @@ class Screens:
         state = self.store.rows(
             "select state, concat_ws(': ', code, reason) from extraction where record_id = ?", [record_id]
         ) or [("not at this stage", "")]
+        past = history_of(self.store, "extraction", record_id, user.name)
         return ExtractionScreen(
             key, card_of(record, self._terms, (), document), values, pieces_of(document, spans, self._terms),
             note_of(document, "extraction"),
             state[0][0] in ("referred", "not retrieved"), state[0][1] or "",
-            history_of(self.store, "extraction", record_id, user.name).events,
+            past.events, past.version,
         )  # fmt: skip
 
     def _label(self, key: str) -> LabelScreen:
@@ -269,4 +274,5 @@ class Screens:
             left, right = (plain(getattr(record, name)) for record in (first, second))
             if left or right:
                 rows.append((name.replace("_", " "), left, right, name == "record_id" or left.casefold() == right.casefold()))
-        return PairScreen(key, found[0][0] if found else "", rows)
+        version = last_pair(self.store, first.record_id, second.record_id).seq
+        return PairScreen(key, found[0][0] if found else "", rows, version)

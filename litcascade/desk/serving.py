@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -19,12 +20,14 @@ from starlette.types import ASGIApp
 from litcascade.desk.deciding import filled
 from litcascade.desk.desk import PAGE, Desk
 from litcascade.desk.guard import Guard
+from litcascade.desk.keys import whole_number
 from litcascade.desk.queues import queue_named
 from litcascade.desk.users import Door, Session, same
 from litcascade.errors import InputError, LitcascadeError, StoreError
 from litcascade.schemas.fields.writing import schema_toml
 
-COOKIE = "desk"
+COOKIE = "desk"  # with the port, as browsers share cookies between the ports of a host
+FIELDS = 2000  # of a form, beside four for each field of the schema
 STATIC = Path(__file__).parent / "static"
 T = TypeVar("T")
 Handler = Callable[[Request, Session], Awaitable[Response]]
@@ -41,7 +44,9 @@ class Pages:
             loader=PackageLoader("litcascade.desk"), autoescape=True, auto_reload=False, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
+        self.cookie = COOKIE
         self.templates.globals |= {
+            "review_mark": sha256(str(desk.review.folder.resolve()).encode()).hexdigest()[:12],
             "title_of": desk.review.protocol.review.title,
             "address": address,
             "rules": desk.rules,
@@ -50,6 +55,7 @@ class Pages:
 
     def app(self, hosts: Sequence[str]) -> ASGIApp:
         """The application, answering under these Host names alone."""
+        self.cookie = f"{COOKIE}-{hosts[0].rpartition(':')[2]}"
         routes = [
             Route("/enter", self.enter, methods=["GET"]),
             Route("/", self._guarded(self.home), methods=["GET"]),
@@ -67,7 +73,8 @@ class Pages:
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         handlers: Any = {
-            404: self._missing, 405: self._missing, InputError: self._input, StoreError: self._store, Exception: self._failed,
+            400: self._bad, 404: self._missing, 405: self._missing,
+            InputError: self._input, StoreError: self._store, Exception: self._failed,
         }  # fmt: skip
         return Guard(Starlette(routes=routes, exception_handlers=handlers), hosts)
 
@@ -78,7 +85,7 @@ class Pages:
             return self._refused("This link is unknown or has expired. Ask whoever started the desk for a new one.")
         key, session = entered
         response = self._page("enter.html", session, status=200)
-        response.set_cookie(COOKIE, key, httponly=True, samesite="strict", path="/")
+        response.set_cookie(self.cookie, key, httponly=True, samesite="strict", path="/")
         return response
 
     async def home(self, request: Request, session: Session) -> Response:
@@ -117,7 +124,7 @@ class Pages:
     async def listing(self, request: Request, session: Session) -> Response:
         """A page of a queue as a list."""
         word = request.query_params.get("page", "1")
-        page = int(word) if word.isdigit() and 0 < len(word) < 7 and int(word) else 1
+        page = min(whole_number(word) or 1, 999_999)
         queue, items, left = await self._in_thread(self.desk.listing, request.path_params["name"], session.user, page)
         return self._page("list.html", session, queue=queue, items=items, left=left, page=page, pages=max(1, -(-left // PAGE)))
 
@@ -138,11 +145,11 @@ class Pages:
     async def take_back(self, request: Request, session: Session) -> Response:
         """Take back a row of one's own from a record's history."""
         form = await self._form(request, session)
-        seq, name, key = form.get("seq", ""), form.get("queue", ""), form.get("key", "")
+        seq, name, key = whole_number(form.get("seq", "")), form.get("queue", ""), form.get("key", "")
         queue_named(name)
-        if not seq.isdigit() or len(seq) > 18:
+        if seq is None:
             raise InputError("this decision is not in the store; nothing was changed")
-        session.told = await self._in_thread(self.desk.take_back, form.get("kind", ""), int(seq), key, session)
+        session.told = await self._in_thread(self.desk.take_back, form.get("kind", ""), seq, key, session)
         return _see(address(f"/queue/{name}", key=key))
 
     async def join(self, request: Request, session: Session) -> Response:
@@ -166,14 +173,14 @@ class Pages:
     async def leave(self, request: Request, session: Session) -> Response:
         """End this browser's session."""
         await self._form(request, session)
-        self.door.leave(request.cookies.get(COOKIE))
+        self.door.leave(request.cookies.get(self.cookie))
         response = self._refused("You have left the desk. Your link brings you back until it expires.", status=200)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        response.delete_cookie(self.cookie, path="/", httponly=True, samesite="strict")
         return response
 
     def _guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            session = self.door.session(request.cookies.get(COOKIE))
+            session = self.door.session(request.cookies.get(self.cookie))
             if session is None:
                 return self._refused("Come in by your link: this browser has none here, or its time is over. "
                                      "Whatever you decided before is stored.")  # fmt: skip
@@ -185,7 +192,9 @@ class Pages:
     async def _form(self, request: Request, session: Session) -> dict[str, str]:
         """The fields of a form that carries this session's token."""
         try:
-            async with request.form(max_files=0, max_fields=500, max_part_size=300_000) as given:
+            async with request.form(
+                max_files=0, max_fields=FIELDS + 4 * len(self.desk.review.protocol.fields), max_part_size=300_000
+            ) as given:
                 form = filled(dict(given))
         except ClientDisconnect:
             raise InputError("the form did not arrive whole; nothing was stored") from None
@@ -202,12 +211,13 @@ class Pages:
 
     def _page(self, template: str, session: Session, *, status: int = 200, **content: Any) -> Response:
         told, session.told = session.told, None
+        stored, session.stored = session.stored and session.user.decides, False
         page = self.templates.get_template(template)
-        return HTMLResponse(page.render(user=session.user, csrf=session.csrf, told=told, **content), status)
+        return HTMLResponse(page.render(user=session.user, csrf=session.csrf, told=told, stored=stored, **content), status)
 
     def _refused(self, words: str, status: int = 403) -> Response:
         return HTMLResponse(
-            self.templates.get_template("refused.html").render(user=None, csrf="", told=None, words=words), status
+            self.templates.get_template("refused.html").render(user=None, csrf="", told=None, stored=False, words=words), status
         )
 
     def _told(self, request: Request, words: str, status: int) -> Response:
@@ -215,6 +225,9 @@ class Pages:
         if session is None:
             return self._refused(words, status)
         return self._page("fault.html", session, status=status, words=words)
+
+    async def _bad(self, request: Request, _: Exception) -> Response:
+        return self._told(request, "The form cannot be read, or holds too many fields; nothing was stored.", 400)
 
     async def _missing(self, request: Request, _: Exception) -> Response:
         return self._told(request, "There is no such page on this desk.", 404)

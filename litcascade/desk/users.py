@@ -31,13 +31,14 @@ class User:
 
 @dataclass
 class Session:
-    """One browser that came in by a link: until when, and the token that its forms must carry."""
+    """One browser that came in by a link: until when, the token of its forms, what is told next (`stored`: of a decision)."""
 
     user: User
     ends: float
     csrf: str
     skipped: dict[str, None] = field(default_factory=dict)
     told: str | None = None
+    stored: bool = False
 
 
 def parse_users(words: Sequence[str], default: str) -> list[User]:

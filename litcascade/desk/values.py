@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from litcascade.desk.marking import Span
@@ -36,6 +37,7 @@ class Value:
     notes: str | None
     urgent: bool
     cell: str
+    seen: str
 
 
 def values_of(store: Store, record_id: str, specs: Sequence[FieldSpec]) -> tuple[list[Value], list[Span]]:
@@ -61,13 +63,32 @@ def _quoted(name: str, row: Sequence[Any]) -> list[Span]:
 def _value(spec: FieldSpec, row: Sequence[Any] | None) -> Value:
     common = (spec.name, spec.kind, spec.definition, tuple(spec.values))
     if row is None:
-        return Value(*common, None, None, None, None, None, None, None, None, None, True, "")
+        return Value(*common, None, None, None, None, None, None, None, None, None, True, "", seen_of(None))
     _, value, reader, quote, _, _, place, support, because, escalated, error, notes, _ = row
     read = None if value is None else json.loads(value)
     cell = "" if read is None else str(flat(read))
     anchor = f"q-{spec.name}" if _quoted(spec.name, row) else None
     why = escalated or because
-    return Value(*common, cell or None, reader, quote, anchor, place, support, why, error, notes, escalated is not None, cell)
+    return Value(
+        *common,
+        cell or None,
+        reader,
+        quote,
+        anchor,
+        place,
+        support,
+        why,
+        error,
+        notes,
+        escalated is not None,
+        cell,
+        seen_of(value),
+    )
+
+
+def seen_of(value: str | None) -> str:
+    """A mark of a stored value (as JSON), so that a form says which one its page showed."""
+    return "none" if value is None else sha256(value.encode()).hexdigest()[:16]
 
 
 def _severity(support: str | None) -> int:

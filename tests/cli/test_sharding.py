@@ -160,6 +160,6 @@ def test_wrong_turns_are_one_sentence_each(ready: ReviewFolder) -> None:
 
 def test_a_run_says_that_a_job_of_its_stage_is_out(ready: ReviewFolder) -> None:
     say("submit", "--name", "one", "--shards", "2")
-    done = CliRunner().invoke(app, ["run", "--no-check"])
+    done = CliRunner().invoke(app, ["run", "--no-check", "--review", str(ready.path)])
     assert done.exit_code == 0
     assert "job 'one' of title_abstract is not merged" in " ".join(done.output.split())

@@ -61,14 +61,13 @@ def test_a_decision_settles_and_goes_through_the_store_signed(folder: ReviewFold
     screened(folder)
     with desk_of(folder) as desk:
         anna = session(ANNA)
-        words = desk.decide(
-            "positives", key("r3"), {"decision": "exclude", "criterion": "E1", "note": "a review", "form": "1"}, anna
-        )
+        form = {"decision": "exclude", "criterion": "E1", "note": "a review", "form": "1"}
+        words = desk.decide("positives", key("r3"), form, anna)
         assert "exclude (E1)" in words
         row = desk.store.rows(f"select state, decided_by, criterion, reason from {TA} where record_id = 'r3'")
         assert row == [("excluded", "Anna", "E1", "a review")]
         assert desk.home(ANNA)[2][1] == 3
-        assert "stored once" in desk.decide("positives", key("r3"), {"decision": "include", "form": "1"}, anna)
+        assert "stored once" in desk.decide("positives", key("r3"), form, anna)
         assert desk.store.value("select count(*) from adjudications") == 1
 
 

@@ -7,7 +7,7 @@
     set(key, value) { try { localStorage.setItem(key, value); } catch { /* a full or closed store costs the draft alone */ } },
     drop(key) { try { localStorage.removeItem(key); } catch { /* as above */ } },
   };
-  const user = document.body.dataset.user || "";
+  const user = `${document.body.dataset.review || ""} ${document.body.dataset.user || ""}`;  // drafts of one person in one review
   const inField = (node) => node instanceof Element && node.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 
   // Keys: every control names its own; they can be turned off.

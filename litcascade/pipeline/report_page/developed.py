@@ -14,10 +14,10 @@ from litcascade.store import Store
 MOST_ITEMS = 1_000
 _DECIDED = (
     "select d.version, d.proposal_id, d.proposal->>'kind', d.decision, coalesce(w.who, d.author), d.note, "
-    "json_array_length(d.proposal->'evidence') from schema_decisions d left join (select * from proposal_words "
-    "where seq not in (select of_seq from withdrawn) "
-    "qualify row_number() over (partition by run_id, proposal_id, decision order by seq desc) = 1) w "
+    "json_array_length(d.proposal->'evidence') from schema_decisions d left join (select p.*, taken from proposal_words p "
+    "left join (select of_seq, min(seq) as taken from withdrawn group by 1) on of_seq = p.seq) w "
     "on w.run_id = d.run_id and w.proposal_id = d.proposal_id and w.decision = d.decision and w.seq < d.seq "
+    "and (taken is null or taken > d.seq) qualify row_number() over (partition by d.seq order by w.seq desc nulls last) = 1 "
     "order by d.version, d.seq"
 )
 _ITEMS = (
