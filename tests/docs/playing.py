@@ -1,11 +1,15 @@
 """Pages played: their marked commands run in order in a folder of their own, their shown lines looked for in what was printed."""
 
+import contextlib
 import csv
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,6 +122,8 @@ def until_interrupted(words: list[str]) -> str:
             said += line
             if "Ctrl-C" in line:
                 break
+        with contextlib.suppress(urllib.error.HTTPError):  # once it answers, it listens to Ctrl-C too
+            urllib.request.urlopen(re.findall(r"http://[^/\s]+/", said)[0], timeout=60)
         running.send_signal(signal.SIGINT)
         said += running.stdout.read()
     assert "closed" in said, said
