@@ -3,9 +3,9 @@
 usage: million.py [RECORDS] [PENDING]      (default 1000000 and 100000)
 
 One record is really screened, against a local server; its call, reading and verdict are then stored for all others under their
-own keys. Then `litcascade run` is started as a user would, in a process of its own: with nothing to do, and twice with PENDING
-records more (the clock stops when the first of their questions reaches the server; the run is stopped then). Prints seconds and
-peak memory of each. The store takes a few GB of disk while it runs.
+own keys. Then `litcascade run` is started as a user would, in a process of its own: with nothing to do, and with PENDING records
+more (the clock stops when the first of their questions reaches the server; the run is stopped then). Prints seconds and peak
+memory of each. The store takes a few GB of disk while it runs.
 """
 
 import contextlib
@@ -170,8 +170,6 @@ def main() -> None:
         with open_review(folder).open() as store:
             records(store, count, count + late, "Late record")
         print(f"{late:,} more records pending, to the first question:", flush=True)
-        run(folder, stop_at_first=True)
-        print("stopped, and begun again, to the first question:", flush=True)
         run(folder, stop_at_first=True)
 
 
