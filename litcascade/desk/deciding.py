@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from litcascade.corpora.labels import Choice, FieldLabel, PairWord, read_value
-from litcascade.desk.differing import is_the_arbiters
+from litcascade.desk.differing import anybody_spoke, is_the_arbiters
 from litcascade.desk.harmonising import decide_item
 from litcascade.desk.keys import split, whole_number
 from litcascade.desk.lateness import last_cause, last_pair, last_values, refuse_late
@@ -185,7 +185,9 @@ class Decider:
         return "double" if self.rules.two(choice.stage) else None
 
     def _is_the_arbiters(self, stage: str, record_id: str) -> bool:
-        """Whether an arbiter's decision stands on a record, or it waits for one."""
+        """Whether an arbiter's decision stands on a record, or it waits for one; where nobody spoke yet neither can be."""
+        if not anybody_spoke(self.store, stage, record_id):
+            return False
         two = self.rules.two(stage)
         by = self.store.value(f"select decided_by from {stage} where record_id = ?", [record_id])
         if by not in (None, "model") and (str(by).casefold() in self._arbiters or (two and " + " not in str(by))):

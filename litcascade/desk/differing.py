@@ -50,6 +50,18 @@ def differing(stage: str, *, two: bool) -> str:
     return _SQL.replace("{stage}", stage).replace("{two}", str(two).lower())
 
 
+_SPOKE = " or ".join(
+    f"exists (select 1 from {table} where stage = $stage and (record_id = $record or record_id in "
+    "(select record_id from current_clusters where kept_id = $record)))"
+    for table in ("adjudications", "opinions", "person_readings")
+)
+
+
+def anybody_spoke(store: Store, stage: str, record_id: str) -> bool:
+    """Whether a person ever said a word on a record, or on one that was joined to it; cheap, whatever the review's size."""
+    return bool(store.rows(f"select {_SPOKE}", {"stage": stage, "record": record_id})[0][0])
+
+
 def is_the_arbiters(store: Store, stage: str, criteria: str, record_id: str, *, two: bool) -> bool:
     """Whether one record is among them under a version of the criteria."""
     sql = f"select count(*) from ({differing(stage, two=two)}) where record_id = $record"
