@@ -141,12 +141,13 @@ class Decider:
 
     def _left_the_stage(self, stage: str, record_id: str) -> str:
         """What to know where a record left the stage while somebody read it; blank where it did not."""
-        state = self.store.value(f"select state from {stage} where record_id = ?", [record_id])
-        if state is None:
-            return f" {record_id} is not at {stage} any more; the decision is kept and counts if it comes back."
-        if state == "duplicate":
-            kept = self.store.value("select kept_id from current_clusters where record_id = ?", [record_id])
+        kept = self.store.value("select kept_id from current_clusters where record_id = ? and kept_id <> record_id", [record_id])
+        if kept is not None:
             return f" {record_id} is a duplicate of {kept} now; the decision counts for {kept}."
+        first = next(iter(self.review.protocol.stages.items()))[0]
+        entered = "records" if stage == first else stage  # all records are at the first stage, and to look there costs nothing
+        if not self.store.value(f"select count(*) from {entered} where record_id = ?", [record_id]):
+            return f" {record_id} is not at {stage} any more; the decision is kept and counts if it comes back."
         return ""
 
     def _heard(self, queue: Queue, choice: Choice, user: User, form: Mapping[str, str]) -> tuple[str, bool]:

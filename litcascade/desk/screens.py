@@ -197,12 +197,12 @@ class Screens:
         for reader, criterion, met, quote, found in self._answers(stage, record_id):
             criteria.setdefault(reader, []).append((criterion, met, quote, found))
         rows = self.store.rows(
-            "select reader, decision, score, concat_ws(': ', code, coalesce(reason, detail)) "
-            "from readings join current_stages using (stage, fingerprint) where stage = ? and record_id = ? "
-            "qualify row_number() over (partition by reader order by seq desc) = 1 order by seq",
+            "select reader, decision, score, concat_ws(': ', code, coalesce(reason, detail)), seq "
+            "from readings join current_stages using (stage, fingerprint) where stage = ? and record_id = ? order by seq",
             [stage, record_id],
         )
-        return [Said(row[0], row[1], row[2], row[3] or None, tuple(criteria.get(row[0], ()))) for row in rows]
+        newest = sorted({row[0]: row for row in rows}.values(), key=lambda row: int(row[4]))
+        return [Said(row[0], row[1], row[2], row[3] or None, tuple(criteria.get(row[0], ()))) for row in newest]
 
     def _answers(self, stage: str, record_id: str) -> list[tuple[str, str, str, str | None, bool | None]]:
         """What readers that go by criterion answered: (reader, criterion, met, quote, whether it was found)."""
