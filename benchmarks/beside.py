@@ -2,26 +2,28 @@
 
 usage: beside.py URL MODEL [RECORDS] [PAIRS] [PYTHON]      (default 40 records, 3 pairs)
 
-The other program is asyncio with instructor: 64 requests at once, a pydantic model of a reasoning and a decision, JSON asked
-for in the prompt, three tries. PYTHON is the interpreter of an environment with LatteReview, which is then run too. All read the
-same criteria and records. Prints records a second, tokens for a decision, and how many records got none. litcascade stores every
-reply and verdict; the others keep theirs in memory.
+The other program is asyncio with instructor: 64 requests at once, a pydantic model of a reasoning and a decision, three further
+tries; once with JSON asked for in the prompt, once with the schema enforced by the server. PYTHON is the interpreter of an
+environment with LatteReview, which is then run too. All read the same criteria and records. Prints records and requests a second
+and tokens for a decision, as the server's own counters (`/metrics` of vLLM) tell them, tries that failed included, and how many
+records got no decision. litcascade stores every reply and verdict; the others keep theirs in memory.
 """
 
 import asyncio
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
-from throughput import IN_FLIGHT, lay_out, ours
+from throughput import FRESH, IN_FLIGHT, lay_out, ours
 
 LATTE = """
 import asyncio, json, sys, time
@@ -54,11 +56,34 @@ class Decision(BaseModel):
 
 @dataclass(frozen=True)
 class Side:
-    """What one program did: records a second, tokens for a decision (None: not told), records without one."""
+    """What one program did: seconds, records without a decision, and requests and tokens as the server counted them."""
 
-    rate: float
-    tokens: float | None
+    seconds: float
     undecided: int
+    requests: float = 0.0
+    read: float = 0.0
+    written: float = 0.0
+
+
+def counters(url: str) -> dict[str, float]:
+    """Requests that ended, prompt tokens and answer tokens since the server began."""
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/metrics") as reply:
+        lines = reply.read().decode().splitlines()
+    names = {"requests": "request_success", "read": "prompt_tokens", "written": "generation_tokens"}
+    return {
+        key: sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"vllm:{name}_total"))
+        for key, name in names.items()
+    }
+
+
+def counted(url: str, work: Callable[[], Side]) -> Side:
+    """A program's run with what the server counted meanwhile."""
+    before = counters(url)
+    side = work()
+    time.sleep(1)  # the counters are written at the end of an engine's step
+    after = counters(url)
+    requests, read, written = (after[key] - before[key] for key in ("requests", "read", "written"))
+    return replace(side, requests=requests, read=read, written=written)
 
 
 def records_of(review: Any) -> list[dict[str, str]]:
@@ -75,22 +100,22 @@ def criteria_of(review: Any, kind: str) -> str:
 
 def with_litcascade(review: Any, count: int) -> Side:
     """A whole run, stored."""
-    rate, _ = ours(review, count)
+    started = time.perf_counter()
+    ours(review, count)
+    seconds = time.perf_counter() - started
     with review.open() as store:
-        tokens = store.value("select sum(prompt_tokens + completion_tokens) from calls")
         undecided = store.value("select count(*) from title_abstract where state not in ('included', 'excluded')")
-        answers = store.value("select sum(completion_tokens) from calls")
-    print(f"    litcascade: {answers / count:.1f} answer tokens a record", flush=True)
-    return Side(rate, tokens / count, undecided)
+    return Side(seconds, undecided)
 
 
-async def with_instructor(review: Any, url: str, model: str) -> Side:
+async def with_instructor(review: Any, url: str, model: str, *, enforced: bool) -> Side:
     """The loop that one would write."""
     import instructor
     from openai import AsyncOpenAI
 
-    client = instructor.from_openai(AsyncOpenAI(base_url=url, api_key="none"), mode=instructor.Mode.JSON)
-    slots, tokens, undecided, answers = asyncio.Semaphore(IN_FLIGHT), 0, 0, 0
+    mode = instructor.Mode.JSON_SCHEMA if enforced else instructor.Mode.JSON
+    client = instructor.from_openai(AsyncOpenAI(base_url=url, api_key="none", timeout=600), mode=mode)
+    slots, undecided = asyncio.Semaphore(IN_FLIGHT), 0
     system = (
         f"You screen records for a systematic review.\nQuestion: {review.protocol.review.question}\n"
         f"Include:\n{criteria_of(review, 'include')}\nExclude:\n{criteria_of(review, 'exclude')}\n"
@@ -98,29 +123,23 @@ async def with_instructor(review: Any, url: str, model: str) -> Side:
     )
 
     async def one(record: dict[str, str]) -> None:
-        nonlocal tokens, undecided, answers
+        nonlocal undecided
         said: list[Any] = [
             {"role": "system", "content": system},
             {"role": "user", "content": f"Title: {record['title']}\nAbstract: {record['abstract']}"},
         ]
         async with slots:
             try:
-                _, reply = await client.chat.completions.create_with_completion(
+                await client.chat.completions.create(
                     model=model, messages=said, response_model=Decision, max_retries=3, max_tokens=200, temperature=0.0
                 )
-                tokens += reply.usage.total_tokens
-                answers += reply.usage.completion_tokens
             except Exception:  # noqa: BLE001  (whatever it raises, the record has no decision)
                 undecided += 1
 
     records = records_of(review)
     started = time.perf_counter()
     await asyncio.gather(*(one(record) for record in records))
-    seconds = time.perf_counter() - started
-    decided = len(records) - undecided
-    if decided:
-        print(f"    instructor: {answers / decided:.1f} answer tokens a decided record (its last try)", flush=True)
-    return Side(len(records) / seconds, tokens / decided if decided else None, undecided)
+    return Side(time.perf_counter() - started, undecided)
 
 
 def with_lattereview(python: str, review: Any, url: str, model: str) -> Side:
@@ -144,9 +163,21 @@ def with_lattereview(python: str, review: Any, url: str, model: str) -> Side:
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
     if line is None:
         print(f"    LatteReview ended without a result: {(done.stderr or done.stdout).strip().splitlines()[-1:]}", flush=True)
-        return Side(0.0, None, len(records))
+        return Side(float("nan"), len(records))
     told = json.loads(line.removeprefix("RESULT "))
-    return Side(len(records) / told["seconds"], None, len(records) - told["decided"])
+    return Side(told["seconds"], len(records) - told["decided"])
+
+
+def programs_for(review: Any, url: str, model: str, count: int, python: str | None) -> dict[str, Callable[[], Side]]:
+    """What is run on one review, by name."""
+    programs: dict[str, Callable[[], Side]] = {
+        "asyncio + instructor, free JSON": lambda: asyncio.run(with_instructor(review, url, model, enforced=False)),
+        "asyncio + instructor, schema enforced": lambda: asyncio.run(with_instructor(review, url, model, enforced=True)),
+        "litcascade": lambda: with_litcascade(review, count),
+    }
+    if python:
+        programs["LatteReview"] = lambda: with_lattereview(python, review, url, model)
+    return programs
 
 
 def main() -> None:
@@ -161,19 +192,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         ours(lay_out(Path(name) / "warm", url, model, 4, "warm"), 4)
         for number in range(pairs):
-            review = lay_out(Path(name) / f"r{number}", url, model, count, f"pair {number}")
-            sides.setdefault("asyncio + instructor", []).append(asyncio.run(with_instructor(review, url, model)))
-            if python:
-                sides.setdefault("LatteReview", []).append(with_lattereview(python, review, url, model))
-            sides.setdefault("litcascade", []).append(with_litcascade(review, count))
+            review = lay_out(Path(name) / f"r{number}", url, model, count, f"{FRESH} pair {number}")
+            programs = programs_for(review, url, model, count, python)
+            for program, work in programs.items():
+                sides.setdefault(program, []).append(counted(url, work))
+                show(f"  pair {number + 1}, {program}", sides[program][-1:], count)
     for program, done in sides.items():
-        told = [side.tokens for side in done if side.tokens is not None]
-        tokens = f"{statistics.median(told):,.0f} tokens a decision" if told else "tokens not told"
-        undecided = sum(side.undecided for side in done)
-        print(
-            f"{program}: {statistics.median(side.rate for side in done):.2f} records/s, {tokens}, "
-            f"{undecided} of {count * pairs} records without a decision"
-        )
+        show(program, done, count)
+
+
+def show(program: str, done: Sequence[Side], count: int) -> None:
+    """A line for the runs of one program."""
+    seconds, undecided = sum(side.seconds for side in done), sum(side.undecided for side in done)
+    records = count * len(done)
+    requests, read, written = (sum(getattr(side, key) for side in done) for key in ("requests", "read", "written"))
+    decided = records - undecided
+    each = f"{(read + written) / decided:,.0f} tokens ({written / decided:.1f} written) a decision" if decided else "no decision"
+    print(
+        f"{program}: {records / seconds:.2f} records/s, {requests / seconds:.2f} requests/s, {requests / records:.2f} requests "
+        f"and {(read + written) / records:,.0f} tokens a record; {each}; {undecided} of {records} records without one",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

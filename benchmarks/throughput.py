@@ -1,7 +1,7 @@
 """What the framework leaves of an engine's throughput, beside a bare client on the same prompts; medians of interleaved pairs.
 
 usage: throughput.py delay MILLISECONDS [RECORDS] [PAIRS]   a local server that answers after so long, 64 in flight
-       throughput.py server URL MODEL [PAIRS]               a real server: 50 prompts each time, fresh ones
+       throughput.py server URL MODEL [PAIRS]               a real server: 200 prompts each time, fresh ones
        throughput.py order URL MODEL [PAIRS]                shared text first against the document first, and the cached share
        throughput.py flips URL MODEL [RECORDS]             the same records run twice: how many verdicts differ
        throughput.py offline FOLDER [PAIRS]                 the offline backend against bare LLM.chat (in vLLM's environment)
@@ -28,7 +28,8 @@ from litcascade.backends.http import payload
 from litcascade.schemas import LabelShape, Message, ModelRef, ModelSpec, Reply, Request, Sampling, say
 
 IN_FLIGHT = 64
-PROMPTS = 50
+PROMPTS, MANY = 50, 200
+FRESH = f"{time.time():.0f}"  # prompts of an earlier call of this script are in a server's cache
 TOPICS = ("zinc lozenges", "iron drops", "honey syrup", "salt water", "warm tea", "cold packs", "rest in bed", "steam")
 WORDS = (
     "adults", "children", "nurses", "trial", "cohort", "placebo", "days", "fever", "throat", "dose", "weeks", "clinic", "school",
@@ -217,13 +218,13 @@ def server(url: str, model: str, pairs: int) -> None:
         ours(lay_out(Path(name) / "warm", url, model, 4, "warm"), 4)
 
         def run(number: int) -> float:
-            return ours(lay_out(Path(name) / f"ours{number}", url, model, PROMPTS, f"ours {number}"), PROMPTS)[0]
+            return ours(lay_out(Path(name) / f"ours{number}", url, model, MANY, f"{FRESH} ours {number}"), MANY)[0]
 
         def alone(number: int) -> float:
-            bodies = questions(lay_out(Path(name) / f"bare{number}", url, model, PROMPTS, f"bare {number}"), model)
+            bodies = questions(lay_out(Path(name) / f"bare{number}", url, model, MANY, f"{FRESH} bare {number}"), model)
             return asyncio.run(bare(url, bodies))[0]
 
-        report(f"{PROMPTS} prompts on {model}, all stored, against bare aiohttp", interleaved(pairs, run, alone))
+        report(f"{MANY} prompts on {model}, all stored, against bare aiohttp", interleaved(pairs, run, alone))
 
 
 def order(url: str, model: str, pairs: int) -> None:
@@ -234,14 +235,14 @@ def order(url: str, model: str, pairs: int) -> None:
         ours(lay_out(Path(name) / "warm", url, model, 4, "warm"), 4)
 
         def run(number: int) -> float:
-            review = lay_out(Path(name) / f"ours{number}", url, model, PROMPTS, f"order {number}")
+            review = lay_out(Path(name) / f"ours{number}", url, model, PROMPTS, f"{FRESH} order {number}")
             shareable = asyncio.run(_shareable(root, questions(review, model)))
             rate, tokens = ours(review, PROMPTS)
             shares.append(tokens["cached"] / shareable)
             return rate
 
         def turned(number: int) -> float:
-            review = lay_out(Path(name) / f"turned{number}", url, model, PROMPTS, f"turned {number}")
+            review = lay_out(Path(name) / f"turned{number}", url, model, PROMPTS, f"{FRESH} turned {number}")
             bodies = [document_first(body) for body in questions(review, model)]
             return asyncio.run(bare(url, bodies))[0]
 

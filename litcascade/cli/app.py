@@ -102,10 +102,11 @@ def check(
 ) -> None:
     """Validate the protocol and probe its models: constraint, reasoning field, chat template, cut prompts."""
     from litcascade.cli.checking import check_models
-    from litcascade.cli.show import print_json, print_tables
+    from litcascade.cli.show import print_json, print_tables, warn_of_disk
     from litcascade.pipeline.review import open_review
 
     opened = open_review(review)
+    warn_of_disk(opened.folder)
     tables, findings, failed = ([], [], False) if no_models else check_models(opened)
     if json_out:
         print_json({"protocol": "valid", "models": findings})

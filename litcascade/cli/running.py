@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from litcascade.cli.progress import ProgressLine, pull_with_progress
-from litcascade.cli.show import print_json, print_tables
+from litcascade.cli.show import print_json, print_tables, warn_of_disk
 from litcascade.errors import InputError
 from litcascade.pipeline.ledger import ledger_table, reasons_table
 from litcascade.pipeline.on_ray.cluster import RayOptions, joined
@@ -57,6 +57,7 @@ def run_and_print(review: Review, *, probed: bool, json_out: bool, over: RayOpti
 
 
 def _run(review: Review, *, probed: bool = True, over: RayOptions | None = None) -> Outcome:
+    warn_of_disk(review.folder)
     with review.open() as store, contextlib.ExitStack() as stack:
         spread = None
         if over is not None:

@@ -4,6 +4,7 @@ import getpass
 
 import typer
 
+from litcascade.cli.show import warn_of_disk
 from litcascade.desk.opening import Place, open_desk
 from litcascade.desk.queues import Rules
 from litcascade.desk.users import User, parse_users
@@ -22,6 +23,7 @@ def serve_desk(
     people = parse_users(users, _own_name())
     if double and sum(user.decides for user in people) < 2:
         raise InputError("--double needs two people who decide: add --user NAME:reviewer for each")
+    warn_of_disk(review.folder)
     rules = Rules(double, again_after).under(review.protocol)
 
     def told(links: list[tuple[User, str]]) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from litcascade.cli.app import app
 from litcascade.errors import BackendError, StoreError
-from litcascade.store import Store
+from litcascade.store import Store, disk
+from litcascade.store.disk import network_disk
 from tests.support.reviews import ABSTRACTS, ReviewFolder
 from tests.support.server import Body, ModelServer, Say, is_canary, well_behaved
 
@@ -131,7 +134,9 @@ def test_case_s11_a_dead_engine_is_given_up_soon_and_only_the_rest_is_asked_agai
 WRITER = """
 import os, sys
 from pathlib import Path
-from litcascade.store import Store
+from litcascade.cli.app import app
+from litcascade.store import Store, disk
+from litcascade.store.disk import network_disk
 store = Store(Path(sys.argv[1]))
 store._connection.execute("pragma wal_autocheckpoint = '1TB'")
 row = lambda i: {"key": str(i), "text": "include " + "x" * 400}
@@ -145,7 +150,9 @@ OPENER = """
 import sys
 from pathlib import Path
 from litcascade.errors import StoreError
-from litcascade.store import Store
+from litcascade.cli.app import app
+from litcascade.store import Store, disk
+from litcascade.store.disk import network_disk
 try:
     Store(Path(sys.argv[1]))
 except StoreError as error:
@@ -187,3 +194,52 @@ def test_case_t01_a_kill_in_mid_transaction_loses_what_was_not_committed_and_not
     with Store(path) as store:  # within the memory that the program allows itself
         assert store.value("select count(*) from calls") == expected["rows_after_kill"]
         assert store.value("select count(*) from calls where key = '-1'") == expected["uncommitted_rows"]
+
+
+MOUNTS = """overlay / overlay rw,relatime 0 0
+/dev/sda1 /home ext4 rw 0 0
+filer:/reviews /home/our\\040team nfs4 rw,vers=4.2,local_lock=none 0 0
+scratch@tcp:/fs /scratch lustre rw,flock 0 0
+/dev/sdb1 /scratch/local ext4 rw 0 0
+a:/b /covered nfs rw 0 0
+tmpfs /covered tmpfs rw 0 0
+torn
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/our team/review", "nfs4"),
+        ("/home/our team", "nfs4"),
+        ("/home/our teammate", None),
+        ("/scratch/me", "lustre"),
+        ("/scratch/local/me", None),
+        ("/covered/review", None),
+        ("/home/anna", None),
+        ("/", None),
+    ],
+)
+def test_case_t01_a_network_disk_is_known_by_the_deepest_mount(tmp_path: Path, folder: str, kind: str | None) -> None:
+    table = tmp_path / "mounts"
+    table.write_text(MOUNTS, encoding="utf-8")
+    assert network_disk(Path(folder), table) == kind
+    assert network_disk(Path(folder), tmp_path / "absent") is None
+
+
+def test_case_t01_commands_that_write_warn_of_a_network_disk(
+    folder: ReviewFolder, server: ModelServer, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load(cases / "T01-duckdb-lock-wal" / "expected.json")["network_disk"].startswith("refuse or warn")
+    folder.protocol(ABSTRACTS, url=server.url)
+    folder.records(3)
+    table = tmp_path / "mounts"
+    table.write_text(f"/dev/sda1 / ext4 rw 0 0\nfiler:/x {folder.path.resolve()} nfs4 rw 0 0\n", encoding="utf-8")
+    for command in (["check", "--no-models"], ["run"]):
+        quiet = CliRunner().invoke(app, [*command, "--review", str(folder.path)])
+        assert "network disk" not in quiet.stderr
+        with monkeypatch.context() as patched:
+            patched.setattr(disk, "MOUNTS", table)
+            told = CliRunner().invoke(app, [*command, "--review", str(folder.path)])
+        assert told.exit_code == quiet.exit_code
+        assert "lies on a network disk (nfs4)" in told.stderr
