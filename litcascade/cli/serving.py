@@ -5,8 +5,8 @@ import getpass
 import typer
 
 from litcascade.cli.show import warn_of_disk
+from litcascade.desk.kinds import Rules
 from litcascade.desk.opening import Place, open_desk
-from litcascade.desk.queues import Rules
 from litcascade.desk.users import User, parse_users
 from litcascade.errors import InputError
 from litcascade.pipeline.review import Review

@@ -9,8 +9,8 @@ from litcascade.corpora.labels import Choice, FieldLabel, PairWord, read_value
 from litcascade.desk.differing import anybody_spoke, is_the_arbiters
 from litcascade.desk.harmonising import decide_item
 from litcascade.desk.keys import split, whole_number
+from litcascade.desk.kinds import Queue, Rules, readers_at
 from litcascade.desk.lateness import last_cause, last_pair, last_values, refuse_late
-from litcascade.desk.queues import Queue, Rules, readers_at
 from litcascade.desk.schema_edits import decide_proposal
 from litcascade.desk.users import User
 from litcascade.desk.values import seen_of

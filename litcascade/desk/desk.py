@@ -8,8 +8,9 @@ from hashlib import sha256
 from litcascade.desk.deciding import Decider, Done
 from litcascade.desk.heads import Heads
 from litcascade.desk.keys import split
+from litcascade.desk.kinds import QUEUES, Queue, Rules, may_see, queue_named
 from litcascade.desk.progress import Agreed, Pace, agreements, paces, with_themselves
-from litcascade.desk.queues import QUEUES, Queue, Queues, Rules, Waiting, may_see, queue_named
+from litcascade.desk.queues import Queues, Waiting
 from litcascade.desk.running import RunBeside
 from litcascade.desk.screens import Screen, Screens
 from litcascade.desk.users import Session, User

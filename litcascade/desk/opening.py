@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from litcascade.desk.desk import Desk
-from litcascade.desk.queues import Rules
+from litcascade.desk.kinds import Rules
 from litcascade.desk.users import Door, User
 from litcascade.errors import InputError, MissingExtraError
 from litcascade.pipeline.review import Review

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from litcascade.desk.harmonising import HarmoniseScreen, harmonise_screen
 from litcascade.desk.history import Event, history_of
 from litcascade.desk.keys import split
+from litcascade.desk.kinds import Queue, Rules
 from litcascade.desk.lateness import last_cause, last_pair
 from litcascade.desk.marking import quote_spans
-from litcascade.desk.queues import Queue, Rules
 from litcascade.desk.schema_edits import SchemaScreen, schema_screen
 from litcascade.desk.showing import Card, Shown, card_of, note_of, pieces_of, plain
 from litcascade.desk.users import User

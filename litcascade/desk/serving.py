@@ -21,7 +21,7 @@ from litcascade.desk.deciding import filled
 from litcascade.desk.desk import PAGE, Desk
 from litcascade.desk.guard import Guard
 from litcascade.desk.keys import whole_number
-from litcascade.desk.queues import queue_named
+from litcascade.desk.kinds import queue_named
 from litcascade.desk.users import Door, Session, same
 from litcascade.errors import InputError, LitcascadeError, StoreError
 from litcascade.schemas.fields.writing import schema_toml

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from litcascade.backends.scripted import ScriptedBackend
 from litcascade.desk.desk import Desk
-from litcascade.desk.queues import Rules
+from litcascade.desk.kinds import Rules
 from litcascade.desk.users import Session, User
 from litcascade.pipeline.auditing import draw_audit
 from litcascade.pipeline.duplicates import deduplicate

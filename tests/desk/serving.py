@@ -12,8 +12,8 @@ import httpx
 import uvicorn
 
 from litcascade.desk.desk import Desk
+from litcascade.desk.kinds import Rules
 from litcascade.desk.opening import Place, listening, names_of
-from litcascade.desk.queues import Rules
 from litcascade.desk.serving import Pages
 from litcascade.desk.users import Door, User
 from tests.desk.making import PEOPLE

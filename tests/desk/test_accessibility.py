@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from litcascade.backends.scripted import ScriptedBackend
-from litcascade.desk.queues import QUEUES, Rules
+from litcascade.desk.kinds import QUEUES, Rules
 from litcascade.schemas import Reply
 from tests.desk.browsing import enter, press, require_accessible, text, told, wait
 from tests.desk.making import (

@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
-from litcascade.desk.queues import Rules
+from litcascade.desk.kinds import Rules
 from tests.desk.browsing import enter, press, text, told, wait
 from tests.desk.making import ANNA, BEN, CLEO, XSS, extracted, harmonised, proposed, screened
 from tests.desk.serving import served

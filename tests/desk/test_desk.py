@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from litcascade.backends.scripted import ScriptedBackend
 from litcascade.desk.heads import LEASE, Heads
 from litcascade.desk.keys import join
+from litcascade.desk.kinds import Rules
 from litcascade.desk.marking import Span, marked, quote_spans, term_spans
 from litcascade.desk.progress import between
-from litcascade.desk.queues import Rules
 from litcascade.desk.screens import ExtractionScreen, LabelScreen, PairScreen, RecordScreen
 from litcascade.desk.users import Door, User, parse_users
 from litcascade.errors import InputError

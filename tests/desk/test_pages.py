@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from litcascade.desk.keys import join
+from litcascade.desk.kinds import QUEUES, Rules
 from litcascade.desk.opening import Place, names_of, require_local
-from litcascade.desk.queues import QUEUES, Rules
 from litcascade.errors import InputError
 from litcascade.store import Store
 from tests.desk.making import ANNA, BEN, CLEO, VERA, extracted, screened, with_duplicates

@@ -7,7 +7,7 @@ import pytest
 
 from litcascade.backends.scripted import ScriptedBackend
 from litcascade.desk.keys import join
-from litcascade.desk.queues import QUEUES, Rules
+from litcascade.desk.kinds import QUEUES, Rules
 from litcascade.desk.screens import RecordScreen
 from litcascade.errors import InputError
 from litcascade.pipeline.duplicates import deduplicate

@@ -6,8 +6,8 @@ import pytest
 
 from litcascade.desk.desk import Desk
 from litcascade.desk.keys import join
+from litcascade.desk.kinds import QUEUES, Rules
 from litcascade.desk.progress import agreements
-from litcascade.desk.queues import QUEUES, Rules
 from litcascade.desk.screens import ExtractionScreen, PairScreen, RecordScreen
 from litcascade.desk.users import Session, User
 from litcascade.errors import InputError
