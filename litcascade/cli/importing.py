@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from litcascade.cli.counting import CountLine
-from litcascade.cli.show import print_json, print_tables
+from litcascade.cli.show import print_json, print_tables, warn_of_disk
 from litcascade.corpora import Receipt
 from litcascade.corpora.texts.grobid import GrobidServer
 from litcascade.errors import InputError
@@ -50,6 +50,7 @@ def import_any(
     if grobid is not None and kind != "texts":
         raise InputError("--grobid reads full texts; name a folder of them, or add --as texts")
     receipt: AnyReceipt
+    warn_of_disk(review.folder)
     try:
         with review.open(create=kind == "records") as store:
             if kind == "records":

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from litcascade.cli.progress import ProgressLine
-from litcascade.cli.show import print_json, print_tables
+from litcascade.cli.show import print_json, print_tables, warn_of_disk
 from litcascade.errors import BackendError, InputError
 from litcascade.pipeline.binding import identify, make_backends
 from litcascade.pipeline.review import Review, open_review
@@ -161,6 +161,7 @@ def _costs(worked: Worked) -> str:
 
 def merge_and_print(review: Review, names: Sequence[str], any_version: bool, json_out: bool) -> int:
     """Merge jobs and print what came of it; returns 0, or 3 where something was refused."""
+    warn_of_disk(review.folder)
     folders = [find_job(review.folder, name) for name in names] or [
         folder for folder in jobs_of(review.folder) if folder.read().merged is None
     ]

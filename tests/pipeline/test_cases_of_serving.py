@@ -134,9 +134,7 @@ def test_case_s11_a_dead_engine_is_given_up_soon_and_only_the_rest_is_asked_agai
 WRITER = """
 import os, sys
 from pathlib import Path
-from litcascade.cli.app import app
-from litcascade.store import Store, disk
-from litcascade.store.disk import network_disk
+from litcascade.store import Store
 store = Store(Path(sys.argv[1]))
 store._connection.execute("pragma wal_autocheckpoint = '1TB'")
 row = lambda i: {"key": str(i), "text": "include " + "x" * 400}
@@ -150,9 +148,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from litcascade.errors import StoreError
-from litcascade.cli.app import app
-from litcascade.store import Store, disk
-from litcascade.store.disk import network_disk
+from litcascade.store import Store
 try:
     Store(Path(sys.argv[1]))
 except StoreError as error:
@@ -235,11 +231,15 @@ def test_case_t01_commands_that_write_warn_of_a_network_disk(
     folder.records(3)
     table = tmp_path / "mounts"
     table.write_text(f"/dev/sda1 / ext4 rw 0 0\nfiler:/x {folder.path.resolve()} nfs4 rw 0 0\n", encoding="utf-8")
-    for command in (["check", "--no-models"], ["run"]):
-        quiet = CliRunner().invoke(app, [*command, "--review", str(folder.path)])
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    for number, path in enumerate((first, second)):
+        path.write_text(f"record_id,title\nx{number},Zinc and colds\n", encoding="utf-8")
+    commands = [[["check", "--no-models"]] * 2, [["import", str(first)], ["import", str(second)]], [["run"]] * 2, [["merge"]] * 2]
+    for on_own_disk, on_shared_disk in commands:
+        quiet = CliRunner().invoke(app, [*on_own_disk, "--review", str(folder.path)])
         assert "network disk" not in quiet.stderr
         with monkeypatch.context() as patched:
             patched.setattr(disk, "MOUNTS", table)
-            told = CliRunner().invoke(app, [*command, "--review", str(folder.path)])
+            told = CliRunner().invoke(app, [*on_shared_disk, "--review", str(folder.path)])
         assert told.exit_code == quiet.exit_code
         assert "lies on a network disk (nfs4)" in told.stderr
